@@ -30,6 +30,10 @@ export interface Given {
     readonly output?: Json;
     readonly comment?: string;
     readonly reason?: string;
+    readonly body?: Json;
+    readonly key?: string;
+    readonly messageId?: string;
+    readonly startWith?: Json;
   };
   /** The same command line with another command. */
   readonly typed: (line: string) => string;
@@ -138,6 +142,35 @@ const ROWS: { readonly [Name in CallName]?: CommandRow<AnswerOf<Name>> } = {
       ` ${SHOWN_ID} --input '{"address":"2 Main Street"}' --step ship`,
     ],
     text: stoppedAnd(({ id, typed }) => `See it continue: ${typed(`show ${id} --wait`)}`),
+  },
+  send: {
+    takes: [
+      new Argument('<to>', 'the id of the execution; with --key the name of its workflow'),
+      new Argument('<message>', 'the name of the message, as the workflow receives it'),
+    ],
+    does: 'send a message to an execution, for a step that receives it now or later',
+    options: {
+      '--body <json>': 'the body of the message as JSON, or @file to read it from a file',
+      '--key <text>': 'the idempotency key that the execution was started with, in place of its id',
+      '--start-with <json>':
+        'with --key, where no execution was started with it: the input with which one is, together with the message',
+      '--message-id <text>': 'sent again under the same id, the message counts once',
+    },
+    examples: [
+      ` ${SHOWN_ID} paid --body '{"amount":4200}'`,
+      ` ship-order paid --key order-1 --body @payment.json --message-id payment-17`,
+    ],
+    call: (api, { id, step, flags: { body, key, messageId, startWith: input } }) =>
+      api.send(
+        key === undefined
+          ? { executionId: id }
+          : { workflow: id, key, ...(input === undefined ? {} : { startWith: { input } }) },
+        step,
+        body,
+        messageId === undefined ? {} : { id: messageId },
+      ),
+    text: ({ executionId, order, id }, given) =>
+      `${executionId}  message ${order} accepted, with the id ${id}\n${seeIt(given, executionId)}`,
   },
   tryAgentNow: {
     name: 'agents try-now',
@@ -295,7 +328,7 @@ export function addApiCommands(program: Command, cli: Cli): void {
   }
 }
 
-const IN_JSON: readonly string[] = ['input', 'output'];
+const IN_JSON: readonly string[] = ['input', 'output', 'body', 'startWith'];
 
 /** JSON is read here, for the parser of an option may not return null. */
 const flagsOf = (command: Command): Given['flags'] =>

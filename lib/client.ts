@@ -24,6 +24,7 @@ export type {
   KnownWorkflows,
   Questions,
 } from './api/typed-client.ts';
+export type { MessageAccepted } from './api/message-answers.ts';
 export type { BulkAction, BulkOptions, BulkProgress, BulkView } from './api/bulk-answers.ts';
 export { awsSignature, bearer } from './api/authorization.ts';
 export type { Authorization, AwsCredentials, AwsSignatureOptions } from './api/authorization.ts';
@@ -31,6 +32,7 @@ export { ApiError } from './api/client.ts';
 export type { InvokesFunctions, SchedulerFunction } from './api/call-options.ts';
 // What the client takes and answers, by name: a project that emits declarations can say its types.
 export type {
+  Addressee,
   CancelOptions,
   CommandOptions,
   ListOptions,
@@ -39,6 +41,7 @@ export type {
   PauseWorkflowOptions,
   RetryOptions,
   RunOptions,
+  SendOptions,
   StartOptions,
   WaitOptions,
 } from './api/call-options.ts';

@@ -45,6 +45,8 @@ A call that got no answer may have been obeyed. Make it again under the same key
   Without a key every call starts an execution.
 - *Commands* (cancel, pause, resume, retry) take \`commandId\`: repeated under its id, a command is obeyed once;
   another one, or other content, is refused (\`key-reused\`). An execution remembers ${MAX_REMEMBERED} for ${REMEMBERED_DAYS} days.
+- *A message* takes \`id\`: repeated under its id it counts once, for 30 days after it was taken at least, and is answered as
+  the first was. Without an id every call sends another message; the client gives each call one of its own.
 - *Answers to callbacks* get the same answer again. *A resolution* repeated is refused (\`already-resolved\`) and changes nothing.
 
 ## Waiting
@@ -81,7 +83,7 @@ const ADVICE: Readonly<Record<(typeof STATUS)[ErrorCode], string>> = {
   404: 'Check the name; the message, or a list, has those that exist.',
   409: 'The state does not allow it now. Read the message, then the execution; do not repeat the call as it is.',
   413: 'Store what is large elsewhere, and send where it is.',
-  429: 'Cancel the execution, which is always possible, or find who sends so many commands.',
+  429: 'Read the message: call again in a moment under the same id (`busy`), once messages are taken, or cancel the execution and find who sends so many commands.',
   500: 'Call again with the same key. The log of the API says what happened.',
   503: 'Call again later, with the same key: the deployment is at rest, the disk of `serve` is full, or, during a deployment, a function met a table of another form.',
 };

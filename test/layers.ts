@@ -40,6 +40,7 @@ const ANSWERS = [
   'lib/api/bulk-answers.ts',
   'lib/api/call-options.ts',
   'lib/api/deployment-answers.ts',
+  'lib/api/message-answers.ts',
 ];
 const CLIENT = ['lib/api/client.ts', ...ANSWERS, 'lib/api/authorization.ts'];
 const SHELL = ['commander', 'chokidar', '@smithy/', '@aws-sdk/credential-provider-node'];

@@ -2,8 +2,8 @@
  * Decides which calls of the API may be made again, and after which pause.
  *
  * Owns: which failures pass by themselves (no connection, as during a restart; a gateway's 429, 502, 503,
- * 504; the API's own 500 and 503), the backoff, the caller's deadline. Does not own: that a repeated call
- * acts once (`typed-client.ts`), how an end is waited for (`until-end.ts`).
+ * 504; the API's own `busy`, 500 and 503), the backoff, the caller's deadline. Does not own: that a repeated
+ * call acts once (`typed-client.ts`), how an end is waited for (`until-end.ts`).
  *
  * What asking again cannot help ends a call at once: a refusal, no permission, an answer of another program.
  */
@@ -43,11 +43,14 @@ interface Failed {
   readonly retryAfterMs?: unknown;
 }
 
+/** `busy`: others send to the same execution at this moment. */
+const AGAIN: ReadonlySet<string> = new Set(['no-answer', 'unavailable', 'too-many-calls', 'busy']);
+
 /** By fields: another copy of the error's class may have made it. */
 export function isTransient(error: unknown): boolean {
   const { name, code, status } = Object(error) as Failed;
   if (name !== 'ApiError') return false;
-  if (code === 'no-answer' || code === 'unavailable' || code === 'too-many-calls') return true;
+  if (typeof code === 'string' && AGAIN.has(code)) return true;
   return typeof code === 'string' && typeof status === 'number' && status >= 500;
 }
 

@@ -88,6 +88,41 @@ export interface RetryOptions extends CommandOptions {
   readonly step?: string;
 }
 
+/** A message to an execution. */
+export interface MessageOptions {
+  /** One of the names that the steps of the workflow receive. */
+  readonly name: string;
+  /** The body, which the schema of the message accepts. @default null */
+  readonly body?: Json;
+  /** A message repeated under the same id counts once. @default each call is another message */
+  readonly id?: string;
+}
+
+/** A message to the execution that was started with a key. */
+export interface KeyedMessageOptions extends MessageOptions {
+  /** The `idempotencyKey` of its start. */
+  readonly key: string;
+  /**
+   * How an execution is started, together with the message, if none has the key. If there is one, its input is
+   * not compared.
+   */
+  readonly startWith?: Omit<StartOptions, 'idempotencyKey'>;
+}
+
+/**
+ * The execution that a message is for: by its id, or by the `idempotencyKey` of its start, with which
+ * `startWith` starts one if there is none.
+ */
+export type Addressee =
+  | { readonly executionId: string }
+  | ({ readonly workflow: string } & Pick<KeyedMessageOptions, 'key' | 'startWith'>);
+
+/** How a message is sent. */
+export interface SendOptions {
+  /** A message repeated under the same id counts once. @default one of the call's own */
+  readonly id?: string;
+}
+
 /** Options for pausing an agent. */
 export interface PauseAgentOptions {
   /** The reason, for later readers. */

@@ -22,6 +22,9 @@ import type {
   Stopped,
 } from './answers.ts';
 import type {
+  Addressee,
+  KeyedMessageOptions,
+  MessageOptions,
   RunOptions,
   RetryOptions,
   CancelOptions,
@@ -30,6 +33,7 @@ import type {
   PauseAgentOptions,
   PauseOptions,
   PauseWorkflowOptions,
+  SendOptions,
   StartOptions,
   WaitOptions,
 } from './call-options.ts';
@@ -37,7 +41,9 @@ import { isTransient } from './again.ts';
 import { type Answer, answerOf } from './http-answer.ts';
 import { ApiError, retryAfterOf } from './api-error.ts';
 import { CALLS, type Route } from './calls.ts';
+import { given as present } from '../core/values/given.ts';
 import { callerText } from '../core/values/caller.ts';
+import type { MessageAccepted } from './message-answers.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
 import { endOf, erasedInFull, viewsUntilEnd } from './until-end.ts';
 import type {
@@ -50,7 +56,7 @@ import type {
   Workflows,
   WorkflowView,
 } from './deployment-answers.ts';
-import { APPROVE, GET, known, REJECT, WAIT } from './known-call-options.ts';
+import { APPROVE, GET, known, REJECT, SEND, WAIT } from './known-call-options.ts';
 import { timeText } from '../core/values/text.ts';
 
 export { ApiError, isTransient, viewsUntilEnd };
@@ -97,6 +103,19 @@ export interface Client {
    * of a waiting one with 'retry'.
    */
   readonly retry: (executionId: string, options?: RetryOptions) => Promise<Started>;
+  /**
+   * Sends a message to an execution, for a step that receives it now or later: it is written, and an id
+   * counts once.
+   */
+  readonly send: (
+    to: Addressee,
+    name: string,
+    body?: Json,
+    options?: SendOptions,
+  ) => Promise<MessageAccepted>;
+  /** Sends a message as its route takes it: by the id of the execution, or by the key of its start. */
+  readonly sendById: (executionId: string, message: MessageOptions) => Promise<MessageAccepted>;
+  readonly sendByKey: (workflow: string, message: KeyedMessageOptions) => Promise<MessageAccepted>;
   /**
    * Removes an ended execution, the executions that its steps ran and all values: repeats the call until
    * nothing is left.
@@ -219,6 +238,12 @@ export function createClient(options: ClientOptions): Client {
     get: async (id, how) => made.get(id, known('get', how, GET)),
     waitForEnd: async (id, wait) => endOf(made.get, id, known('waitForEnd', wait, WAIT)),
     erase: (id) => erasedInFull(made.erase, id),
+    send: async (to, name, body, how) => {
+      const message = { name, ...present({ body, ...known('send', how, SEND) }) };
+      return 'executionId' in to
+        ? made.sendById(to.executionId, message)
+        : made.sendByKey(to.workflow, { ...message, key: to.key, ...present({ startWith: to.startWith }) });
+    },
     approve: async (id, step, how) => {
       const { comment } = known('approve', how, APPROVE);
       return made.completeCallback(approvalToken(await made.get(id), step), {

@@ -82,6 +82,21 @@ export const pauseWorkflowBody = z.strictObject({
   within: pauseBody.shape.within,
 });
 
+export const messageBody = z.strictObject({
+  /** The plan says which there are. */
+  name: z.string().check(z.minLength(1), z.maxLength(100)),
+  body: z.optional(json),
+  id: z.optional(key),
+});
+
+/** To the execution that was started with this key. */
+export const keyedMessageBody = z.strictObject({
+  ...messageBody.shape,
+  key,
+  /** How one is started where there is none. */
+  startWith: z.optional(z.omit(startBody, { idempotencyKey: true })),
+});
+
 /** Who ends it is recorded, and nothing else. */
 export const emptyBody = z.strictObject({});
 

@@ -20,6 +20,7 @@ import type { AllForms } from './deployment-answers.ts';
 import { DEPLOYMENT_ROUTES } from './deployment-routes.ts';
 import { EXECUTION_ROUTES } from './execution-routes.ts';
 import type { Measured } from './health.ts';
+import { MESSAGE_ROUTES } from './message-routes.ts';
 import { answerAsAsked } from './plain.ts';
 import { QUESTION_ROUTES } from './question-routes.ts';
 import { bodyOf, boundBody, queryOf } from './read-request.ts';
@@ -28,6 +29,7 @@ import { STATUS } from './statuses.ts';
 
 export const ROUTES: RouteRows = {
   ...EXECUTION_ROUTES,
+  ...MESSAGE_ROUTES,
   ...QUESTION_ROUTES,
   ...BULK_ROUTES,
   ...DEPLOYMENT_ROUTES,

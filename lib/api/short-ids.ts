@@ -58,6 +58,11 @@ export function withShortIds(client: Client): Client {
     resume: of(client.resume),
     retry: of(client.retry),
     erase: of(client.erase),
+    send: (to, ...message) =>
+      'executionId' in to
+        ? named(to.executionId, (executionId) => client.send({ executionId }, ...message))
+        : client.send(to, ...message),
+    sendById: of(client.sendById),
     resolve: of(client.resolve),
     approve: of(client.approve),
     reject: of(client.reject),

@@ -109,6 +109,7 @@ type Flat =
   | 'pause'
   | 'resume'
   | 'retry'
+  | 'send'
   | 'erase'
   | 'health'
   | 'overview';
@@ -233,6 +234,8 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
     pause: keyed(COMMAND, client.pause),
     resume: keyed(COMMAND, client.resume),
     retry: keyed(COMMAND, client.retry),
+    send: ((to, name, body, how) =>
+      again(client.send)(to, name, body, { id: crypto.randomUUID(), ...how })) as AnyClient['send'],
   };
   const create: Bulks['create'] = (given: BulkOptions) =>
     again(client.makeBulk)({ [START]: crypto.randomUUID(), ...given });

@@ -22,6 +22,7 @@ import { given } from '../core/values/given.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { LARGE_VALUE_BYTES } from '../core/records/large-values.ts';
 import type { People } from '../core/records/people.ts';
+import type { SentMessage } from '../core/records/mailbox.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/values/text.ts';
@@ -138,11 +139,16 @@ const inputHashOf = (
   { input, tags = {}, replaces, priority }: Pick<StartRequest, 'input' | 'tags' | 'replaces' | 'priority'>,
 ): string => hash(canonicalJson({ input, tags, ...given({ replaces, priority }) }));
 
-/** Starts an execution of a workflow that need not be one of the authors'. */
+/**
+ * Starts an execution of a workflow that need not be one of the authors'.
+ * @param first the message that is written with it; if the execution exists already, whatever its input, it is
+ * returned and nothing is written
+ */
 export async function startOf(
   scheduler: Scheduler,
   registered: Registered,
   request: Omit<StartRequest, 'workflow'>,
+  first?: (execution: Execution) => SentMessage,
 ): Promise<Execution> {
   const { ports } = scheduler;
   const { workflow, planHash } = registered;
@@ -180,11 +186,12 @@ export async function startOf(
   const isApart = bytes > (ports.largeValues?.above ?? LARGE_VALUE_BYTES);
   // A repeated start leaves no second copy of a large input.
   const before = key !== undefined && isApart ? await ports.store.readExecution(execution.id) : undefined;
-  if (before !== undefined) return sameStart(before, execution);
+  const there = (one: Execution): Execution => (first === undefined ? sameStart(one, execution) : one);
+  if (before !== undefined) return there(before);
   const stored =
     ports.largeValues === undefined ? execution : await executionApart(ports.largeValues, execution);
-  const existing = await ports.store.create(stored, key === undefined);
-  if (existing !== 'written') return sameStart(existing, execution);
+  const existing = await ports.store.create(stored, key === undefined, first?.(execution));
+  if (existing !== 'written') return there(existing);
   ports.log.note(
     { what: 'started', executionId: execution.id, detail: workflow.name },
     { workflow: workflow.name },
@@ -337,5 +344,5 @@ export async function show(scheduler: Scheduler, executionId: string): Promise<S
 const exists = async ({ ports }: Scheduler, id: string): Promise<boolean> =>
   isExecutionId(id) && (await ports.store.readExecution(id)) !== undefined;
 
-const unknownExecution = (id: string): SteadfastError =>
+export const unknownExecution = (id: string): SteadfastError =>
   refuse('unknown-execution', `there is no execution '${cut(id, 70)}'`);

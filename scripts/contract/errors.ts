@@ -47,6 +47,14 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
       "The answer to a callback does not fit its schema, or an approval's output has what is not allowed.",
     next: 'Correct what `details.issues`, or the message, names. The step keeps waiting.',
   },
+  'bad-message': {
+    means: 'The body of the message does not fit its schema.',
+    next: 'Correct what `details.issues` names.',
+  },
+  'unknown-message': {
+    means: 'No step of the execution, by the plan it was started with, receives a message of this name.',
+    next: 'Send one that `details.messages` names.',
+  },
   'unsafe-number': {
     means: 'A whole number is too large to be read exactly.',
     next: 'Send it as text.',
@@ -155,6 +163,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The deployment has no agent for bulk actions (`bulkActions: false`).',
     next: 'Deploy with it, or act on the executions one by one.',
   },
+  ended: {
+    means: 'No step can take the message any more: all that receive it are done, or the execution is over.',
+    next: 'Nothing: it came too late. `details.status` says what became of the execution.',
+  },
   'too-large': {
     means: 'The body, the input or the output is longer than allowed.',
     next: 'Store what is large elsewhere, and send where it is.',
@@ -162,6 +174,14 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
   'too-many-commands': {
     means: `The execution was given ${MAX_REMEMBERED} commands within ${REMEMBERED_DAYS} days, and would not recognise another one that is repeated.`,
     next: 'Cancel it, which is always possible, or find out who sends them.',
+  },
+  'mailbox-full': {
+    means: 'As many messages as an execution keeps were sent to it, and no step has taken them yet.',
+    next: 'Send it once some are taken, or find out why none is (`GET /executions/{id}/why`).',
+  },
+  busy: {
+    means: 'Many send to the same execution at this moment; nothing was written.',
+    next: 'Send it again with the same id; the client does.',
   },
   internal: {
     means: 'An unexpected error; the log of the API has it at this time.',

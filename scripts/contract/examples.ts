@@ -100,6 +100,11 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
     body: { input: { name: 'Ada' }, idempotencyKey: 'order-1', wait: '20s' },
     answer: ended,
   },
+  'POST /workflows/{name}/messages': {
+    path: '/workflows/ship-order/messages',
+    body: { key: 'order-1', name: 'paid', body: { amount: 4200 }, id: 'payment-17' },
+    answer: { executionId: ID, id: 'payment-17', order: 1, at: AT },
+  },
   'POST /workflows/{name}/pause': {
     path: '/workflows/greeting/pause',
     body: { reason: 'the shop is closed' },
@@ -160,6 +165,11 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
     path: `/executions/${ID}/retry`,
     body: { reason: 'the bank is back' },
     answer: started('running'),
+  },
+  'POST /executions/{id}/messages': {
+    path: `/executions/${ID}/messages`,
+    body: { name: 'paid', body: { amount: 4200 }, id: 'payment-17' },
+    answer: { executionId: ID, id: 'payment-17', order: 1, at: AT },
   },
   'POST /executions/{id}/erase': {
     path: `/executions/${ID}/erase`,

@@ -40,7 +40,7 @@ const OF_REPEATABLE = errors(OF_COMMAND, 'key-reused');
 const OF_CALLBACK = errors('unknown-callback', 'already-closed', OF_CALLER);
 const OF_ANSWER = errors(OF_CALLBACK, OF_BODY, OF_PEOPLE, 'not-another', 'not-open');
 
-const OF_START = errors(
+const OF_FIRST_START = errors(
   OF_BODY,
   OF_CALLER,
   'bad-input',
@@ -48,8 +48,19 @@ const OF_START = errors(
   'bad-priority',
   'unknown-workflow',
   'unknown-execution',
-  'key-reused',
   'unknown-caller',
+);
+const OF_START = errors(OF_FIRST_START, 'key-reused');
+
+const OF_MESSAGE = errors(
+  'unknown-execution',
+  OF_BODY,
+  OF_CALLER,
+  'unknown-message',
+  'bad-message',
+  'ended',
+  'mailbox-full',
+  'busy',
 );
 
 const OF_CONFIRMATION = errors(
@@ -86,6 +97,13 @@ export const DESCRIBED: Readonly<Record<Route, DescribedRoute>> = {
     body: 'RunOptions',
     answers: { 200: 'ExecutionView' },
     errors: errors(OF_START, 'bad-duration'),
+  },
+  'POST /workflows/{name}/messages': {
+    summary:
+      'Sends a message to the execution that was started with the `key`, as `POST /executions/{id}/messages` does; with `startWith` it starts one where there is none, in the same write, and compares no input where there is one.',
+    body: 'KeyedMessageOptions',
+    answers: { 202: 'MessageAccepted' },
+    errors: errors(OF_MESSAGE, OF_FIRST_START),
   },
   'POST /workflows/{name}/pause': {
     summary:
@@ -141,6 +159,13 @@ export const DESCRIBED: Readonly<Record<Route, DescribedRoute>> = {
     body: 'RetryOptions',
     answers: { 202: 'Started' },
     errors: errors(OF_REPEATABLE, OF_PEOPLE, 'not-retryable', 'bad-input', 'too-many-commands'),
+  },
+  'POST /executions/{id}/messages': {
+    summary:
+      'Sends a message to an execution: it is written when the answer comes, and taken by a step that receives it, now or later, once. An id counts once.',
+    body: 'MessageOptions',
+    answers: { 202: 'MessageAccepted' },
+    errors: errors(OF_MESSAGE),
   },
   'POST /executions/{id}/erase': {
     summary: 'Removes an ended execution, the executions that its steps ran, and all values, for good.',

@@ -83,6 +83,35 @@ it('keeps the key that it is given, and gives commands one of their own', async 
   ]);
 });
 
+it('sends a message again under an id of its own, also where others sent at that moment', async () => {
+  const accepted = [202, { executionId: 'e1', id: 'm', order: 1, at: 1 }] as const;
+  const atOnce = [429, { error: { code: 'busy', message: 'send it again' } }] as const;
+  const { client, requests } = answering(new TypeError('fetch failed'), atOnce, accepted, accepted, accepted);
+  await client.send({ executionId: 'e1' }, 'paid', { amount: 1 });
+  const startWith = { input: { text: 'a' } };
+  await client.send({ workflow: 'speech', key: 'o-1', startWith }, 'paid');
+  await client.send({ executionId: 'e1' }, 'paid', 7, { id: 'm-1' });
+  const [first, , third, fourth, fifth] = requests;
+  const own = expect.stringMatching(/^[0-9a-f-]{36}$/);
+  expect(first).toEqual({
+    method: 'POST',
+    path: '/executions/e1/messages',
+    body: { name: 'paid', body: { amount: 1 }, id: own },
+  });
+  expect(third?.body).toEqual(first?.body);
+  expect(fourth).toEqual({
+    method: 'POST',
+    path: '/workflows/speech/messages',
+    body: { name: 'paid', key: 'o-1', id: own, startWith },
+  });
+  expect(fourth?.body['id']).not.toBe(first?.body['id']);
+  expect(fifth?.body).toEqual({ name: 'paid', body: 7, id: 'm-1' });
+  // @ts-expect-error it takes no other option
+  await expect(client.send({ executionId: 'e1' }, 'paid', 7, { key: 'x' })).rejects.toMatchObject({
+    code: 'bad-option',
+  });
+});
+
 it.each<[string, readonly [number, unknown]]>([
   ['a refusal', [400, { error: { code: 'bad-input', message: 'no' } }]],
   ['whoever may not', [403, { message: 'Forbidden' }]],

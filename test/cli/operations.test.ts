@@ -43,6 +43,27 @@ test.each([
   expect(api.asked).toEqual([{ method: 'POST', path: `/executions/e1/${args[0]}`, body }]);
 });
 
+test.each([
+  [
+    ['e1', 'paid', '--body', '{"amount":1}', '--message-id', 'm-1'],
+    '/executions/e1/messages',
+    { name: 'paid', body: { amount: 1 }, id: 'm-1' },
+  ],
+  [
+    ['ship', 'paid', '--key', 'o-1', '--body', 'null', '--start-with', '{"n":1}'],
+    '/workflows/ship/messages',
+    { name: 'paid', key: 'o-1', body: null, startWith: { input: { n: 1 } } },
+  ],
+])('send %j sends the message and says what to type next', async (args, path, body) => {
+  api.answers.push({ status: 202, body: { executionId: 'e1', id: 'm-1', order: 3, at: 1 } });
+  const { out, exitCode } = await cli('send', ...args);
+  expect(exitCode).toBe(0);
+  expect(out).toBe(
+    `e1  message 3 accepted, with the id m-1\nSee what follows: npx steadfast show e1 --url ${api.url}\n`,
+  );
+  expect(api.asked).toEqual([{ method: 'POST', path, body }]);
+});
+
 test.each([2, -2])(
   'how long ago is measured by the clock of the API, %i hours from this one',
   async (hours) => {

@@ -34,6 +34,7 @@ const SEARCH = ['', 'status=open&', 'status=bad&'].map((filter) => `GET /executi
 it.each([
   [['cancel', 'BA9B33BE'], `POST /executions/${ADA}/cancel`],
   [['retry', 'ba9b33'], `POST /executions/${ADA}/retry`],
+  [['send', 'ba9b33', 'paid'], `POST /executions/${ADA}/messages`],
   [['show', 'ba9b3'], `GET /executions/${ADA}`],
   [['show', '7C2B018A'], `GET /executions/${ADA}`],
   [['show', '018a'], `GET /executions/${ADA}`],
@@ -44,7 +45,7 @@ it.each([
   api.answers.push(
     none('it'),
     ...lists(ADA, BOB),
-    ok({ executionId: ADA, status: 'running', steps: [], incidents: [] }),
+    ok({ executionId: ADA, status: 'running', steps: [], incidents: [], order: 1 }),
   );
   expect((await cli(...line)).exitCode).toBe(0);
   expect(asked().slice(1, 4).toSorted()).toEqual(SEARCH.toSorted());

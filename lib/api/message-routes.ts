@@ -1,0 +1,27 @@
+/**
+ * The routes that send messages to executions.
+ *
+ * Owns: their rows. Does not own: the checks of a request (`requests.ts`), what is accepted
+ * (`scheduler/messages.ts`).
+ */
+
+import { given } from '../core/values/given.ts';
+import { sendMessage } from '../scheduler/messages.ts';
+import { callerOf } from './callers.ts';
+import { asJson, keyedMessageBody, messageBody } from './requests.ts';
+import { row, type RouteRows, valueRow } from './route-row.ts';
+
+export const MESSAGE_ROUTES = {
+  'POST /executions/{id}/messages': row(202, messageBody, ({ c, scheduler, named }, { body, ...message }) =>
+    sendMessage(scheduler, { executionId: named }, { ...message, body: asJson(body), ...callerOf(c) }),
+  ),
+  'POST /workflows/{name}/messages': valueRow(
+    202,
+    keyedMessageBody,
+    ({ c, scheduler, named }, { key, startWith, body, ...message }) => {
+      const start = startWith && { ...given(startWith), input: asJson(startWith.input) };
+      const to = { workflow: named, key, ...given({ startWith: start }) };
+      return sendMessage(scheduler, to, { ...message, body: asJson(body), ...callerOf(c) });
+    },
+  ),
+} satisfies Partial<RouteRows>;

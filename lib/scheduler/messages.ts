@@ -1,0 +1,373 @@
+/**
+ * Messages to executions: accepted once each, in order, for the steps that take them.
+ *
+ * Owns: what is refused with which code, the order of a send (message with mailbox, evaluation), a repeated
+ * send. Does not own: which message a step takes (`core/waiting/receive.ts`), the records
+ * (`core/records/mailbox.ts`).
+ *
+ * M1 what was written is taken though the sender dies: the mailbox has a wake time, by which a supervisor
+ * finds it. M2 an id counts once: whoever comes again with it is answered as the first was. M4 what no step
+ * can take any more is refused, also where the execution ended while the message was being written.
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { isReceive, messagesOf, type Plan } from '../core/plan/plan.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
+import { restartProblemOf } from '../core/operators/retry.ts';
+import type { Mailboxes, Ports } from '../core/ports.ts';
+import {
+  type ExecutionMessage,
+  type Mailbox,
+  type MailboxEntry,
+  MOST_BYTES,
+  MOST_ENTRIES,
+  MOST_MESSAGE_BYTES,
+} from '../core/records/mailbox.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { isSatisfied, isUndecided } from '../core/records/state.ts';
+import { type Caller, callerText } from '../core/values/caller.ts';
+import { isSteadfastError, refuse, type SteadfastError } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
+import { asJson, type Json, utf8Bytes } from '../core/values/json.ts';
+import { isExecutionId } from '../core/values/names.ts';
+import { cut } from '../core/values/text.ts';
+import { planOf } from '../engine/plans.ts';
+import { reconcile } from '../engine/reconcile.ts';
+import { check, jsonLimitsOf } from '../engine/schema.ts';
+import {
+  idOfKey,
+  type Scheduler,
+  type Shown,
+  startOf,
+  type StartRequest,
+  unknownExecution,
+  workflowOf,
+} from './start.ts';
+
+/** Which execution: by its id, or by the key that it was started with. */
+export type Addressee = { readonly executionId: string; readonly workflow?: never } | ByKey;
+
+interface ByKey {
+  readonly workflow: string;
+  readonly key: string;
+  /** Where no execution was started with the key, one is, in this way, together with the message. */
+  readonly startWith?: FirstStart;
+}
+
+type FirstStart = Omit<StartRequest, 'workflow' | 'idempotencyKey' | 'by'>;
+
+export interface MessageRequest {
+  readonly name: string;
+  readonly body: Json;
+  /** Counts once. @default one of its own: each call is another message */
+  readonly id?: string;
+  /** Absent if the gateway does not say who calls. */
+  readonly by?: Caller;
+}
+
+/** What was accepted. */
+export interface Accepted {
+  readonly executionId: string;
+  readonly id: string;
+  /** The order of acceptance among all messages to the execution, from 1. */
+  readonly order: number;
+  readonly at: number;
+}
+
+/** A supervisor evaluates the mailbox then, if the sender has died. */
+const WAKE_MS = 5_000;
+/** The longest record of a mailbox: a thousand long ids could make it longer than a record may be. */
+const MOST_RECORD_BYTES = 350_000;
+/** Tries against other senders, with a growing pause: some four seconds. */
+const MOST_TRIES = 10;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 1_000;
+
+/**
+ * Accepts a message, and has it taken if a step waits for it.
+ * @throws SteadfastError `unknown-execution`, `unknown-workflow`, `unknown-message` (details: the names that
+ * the plan has), `bad-message` (details: the schema's issues), `too-large`, `ended`, `mailbox-full`, `busy`;
+ * where it starts one, as `start` but for `key-reused`
+ */
+export async function sendMessage(
+  scheduler: Scheduler,
+  to: Addressee,
+  request: MessageRequest,
+): Promise<Accepted> {
+  const { ports } = scheduler;
+  const { mailboxes } = ports;
+  if (mailboxes === undefined) throw refuse('unknown-message', 'no messages are accepted here');
+  const id = request.id ?? scheduler.newId();
+  let shown = await addressed(scheduler, to, request.name);
+  if (shown === undefined && to.workflow !== undefined && to.startWith !== undefined) {
+    const started = await startedWith(scheduler, { ...to, startWith: to.startWith }, { ...request, id });
+    if (started !== undefined) return started;
+    shown = await addressed(scheduler, to, request.name);
+  }
+  if (shown === undefined) throw nobody(scheduler, to);
+  const sending = { scheduler, mailboxes, shown, id };
+  const { message, mailbox } = await acceptedOnce(sending, request);
+  // The answer to one that was sent before is as of now.
+  const after = mailbox === undefined ? shown.state : await evaluated(sending, mailbox);
+  return answerOf(sending, message, after);
+}
+
+interface Sending {
+  readonly scheduler: Scheduler;
+  readonly mailboxes: Mailboxes;
+  readonly shown: Shown;
+  readonly id: string;
+}
+
+const sentBefore = ({ mailboxes, shown, id }: Sending): Promise<ExecutionMessage | undefined> =>
+  mailboxes.readMessage(shown.state.execution.id, shown.state.execution.life, id);
+
+interface Written {
+  readonly message: ExecutionMessage;
+  /** As it was written with the message; absent if that was there already. */
+  readonly mailbox?: Mailbox;
+}
+
+/** What would be refused now may have been accepted before: it is the same message nevertheless. */
+async function acceptedOnce(sending: Sending, request: MessageRequest): Promise<Written> {
+  const { plan, state } = sending.shown;
+  try {
+    refuseUnknown(plan, request.name);
+    refuseEnded(plan, state, request.name);
+    const body = await acceptedBody(sending.scheduler, plan, request);
+    return await accept(sending, { ...request, body });
+  } catch (error) {
+    const before = isSteadfastError(error) ? await sentBefore(sending) : undefined;
+    if (before === undefined) throw error;
+    return { message: before };
+  }
+}
+
+/**
+ * Starts an execution with its first message, in one write.
+ * @returns nothing where another start came first
+ */
+async function startedWith(
+  scheduler: Scheduler,
+  { workflow, key, startWith }: ByKey & { readonly startWith: FirstStart },
+  request: MessageRequest & { readonly id: string },
+): Promise<Accepted | undefined> {
+  const { ports } = scheduler;
+  const { name, id, by } = request;
+  const registered = workflowOf(scheduler, workflow);
+  const { plan } = registered.workflow;
+  refuseUnknown(plan, name);
+  const body = await acceptedBody(scheduler, plan, request);
+  let message: ExecutionMessage | undefined;
+  const start = { ...startWith, idempotencyKey: key, ...given({ by }) };
+  const execution = await startOf(
+    scheduler,
+    registered,
+    start,
+    ({ id: executionId, life, startedAt: at }) => {
+      const order = 1;
+      message = { executionId, life, id, name, order, at, body, ...given({ by: by && callerText(by) }) };
+      // It is read once the turn of a step has come that takes it: no supervisor need find it.
+      const { wakeAt: _, ...mailbox } = withMessage(ports, undefined, message);
+      return { mailbox, message };
+    },
+  );
+  if (message?.life !== execution.life) return undefined;
+  return { executionId: execution.id, id, order: message.order, at: message.at };
+}
+
+/**
+ * The execution with the steps that take such a message, and of one that has failed all steps; nothing where
+ * there is none.
+ */
+async function addressed(scheduler: Scheduler, to: Addressee, name: string): Promise<Shown | undefined> {
+  const { store } = scheduler.ports;
+  const id = to.workflow === undefined ? to.executionId : idOfKey(scheduler, to.workflow, to.key);
+  const execution = isExecutionId(id) ? await store.readExecution(id) : undefined;
+  if (execution === undefined) return undefined;
+  const plan = await planOf(store, scheduler.plans, execution.plan);
+  const taking = takingSteps(plan, name);
+  const isPart = execution.status !== 'failed' && store.readSteps !== undefined;
+  const state = isPart ? await store.readSteps?.(id, taking, false) : await store.read(id);
+  return state && { state, plan };
+}
+
+const takingSteps = (plan: Plan, name: string): readonly string[] =>
+  plan.steps.filter((step) => isReceive(step) && step.message === name).map((step) => step.name);
+
+function nobody(scheduler: Scheduler, to: Addressee): SteadfastError {
+  if (to.workflow === undefined) return unknownExecution(to.executionId);
+  workflowOf(scheduler, to.workflow);
+  return refuse(
+    'unknown-execution',
+    `no execution of workflow '${to.workflow}' was started with the key '${cut(to.key, 60)}'`,
+  );
+}
+
+/** @throws SteadfastError `unknown-message` */
+function refuseUnknown(plan: Plan, name: string): void {
+  const messages = messagesOf(plan);
+  if (messages.includes(name)) return;
+  const known = messages.length === 0 ? 'it takes none' : `it takes: ${messages.join(', ')}`;
+  throw refuse(
+    'unknown-message',
+    `an execution of this plan of workflow '${plan.workflow}' takes no message '${cut(name, 60)}'; ${known}`,
+    { messages },
+  );
+}
+
+/** @throws SteadfastError `ended` */
+function refuseEnded(plan: Plan, state: Snapshot, name: string): void {
+  if (mayBeTaken(plan, state, name)) return;
+  const { id, status } = state.execution;
+  const why = isUndecided(status) ? `it has taken its last message '${name}'` : `it is ${status}`;
+  throw refuse('ended', `no step of execution ${id} can take the message any more: ${why}`, { status });
+}
+
+/** Whether a step of it may take such a message yet, also after a retry. */
+function mayBeTaken(plan: Plan, state: Snapshot, name: string): boolean {
+  const { status } = state.execution;
+  const mayGoOn = isUndecided(status) || (status === 'failed' && restartProblemOf(plan, state) === undefined);
+  return mayGoOn && takingSteps(plan, name).some((step) => !isSatisfied(state.steps[step]));
+}
+
+/** @throws SteadfastError `too-large`, `bad-message` */
+async function acceptedBody(
+  scheduler: Scheduler,
+  plan: Plan,
+  { name, body }: Pick<MessageRequest, 'name' | 'body'>,
+): Promise<Json> {
+  refuseLarge(bytesOf(body));
+  const workflows = [...scheduler.workflows.values()].map(({ workflow }) => workflow);
+  const schema = schemaOf(workflows, plan.workflow, name);
+  if (schema === undefined) return body;
+  const checked = await check(schema, body);
+  if ('issues' in checked)
+    throw refuse('bad-message', `the body does not fit message '${name}': ${checked.issues}`, {
+      issues: checked.list,
+    });
+  const made = asJson(checked.value, jsonLimitsOf(scheduler.ports));
+  if ('problem' in made)
+    throw refuse(
+      'bad-message',
+      `the body, as its schema makes it, is not acceptable: ${cut(made.problem, 200)}`,
+    );
+  refuseLarge(bytesOf(made.json));
+  return made.json;
+}
+
+const bytesOf = (body: Json): number => utf8Bytes(JSON.stringify(body));
+
+/** @throws SteadfastError `too-large` */
+function refuseLarge(bytes: number): void {
+  if (bytes > MOST_MESSAGE_BYTES)
+    throw refuse('too-large', `the body has ${bytes} bytes; at most ${MOST_MESSAGE_BYTES} are allowed`);
+}
+
+/** That of the deployed workflow; one that only runs within others is found with them. */
+function schemaOf(
+  workflows: readonly Workflow[],
+  workflow: string,
+  name: string,
+): StandardSchemaV1 | undefined {
+  const own = workflows.find((one) => one.name === workflow);
+  if (own !== undefined) return own.messages?.[name];
+  const children = workflows.flatMap((one) => one.children);
+  return children.length === 0 ? undefined : schemaOf(children, workflow, name);
+}
+
+/** @throws SteadfastError `mailbox-full`, `busy` */
+async function accept(
+  { scheduler: { ports }, mailboxes, shown, id }: Sending,
+  { name, body, by }: MessageRequest,
+): Promise<Written> {
+  const { id: executionId, life } = shown.state.execution;
+  for (let tries = 1; ; tries += 1) {
+    const before = await mailboxes.readMailbox(executionId, life);
+    const message: ExecutionMessage = {
+      executionId,
+      life,
+      id,
+      name,
+      order: (before?.accepted ?? 0) + 1,
+      // Clocks differ: a later order has no earlier time.
+      at: Math.max(ports.clock.now(), before?.entries.at(-1)?.at ?? 0),
+      body,
+      ...given({ by: by && callerText(by) }),
+    };
+    const mailbox = withMessage(ports, before, message);
+    if ((await mailboxes.accept(mailbox, message)) === 'written') return { message, mailbox };
+    const known = await mailboxes.readMessage(executionId, life, id);
+    if (known !== undefined) return { message: known };
+    if (tries === MOST_TRIES)
+      throw refuse('busy', `others send to execution ${executionId} at this moment: send it again`);
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
+    await ports.clock.sleep(ports.random.number() * pauseMs);
+  }
+}
+
+/** @throws SteadfastError `mailbox-full` */
+function withMessage(
+  { clock, random }: Ports,
+  before: Mailbox | undefined,
+  { executionId, life, id, name, order, at, body = null }: ExecutionMessage,
+): Mailbox {
+  const entry: MailboxEntry = { order, name, id, at, bytes: bytesOf(body) };
+  const entries = [...(before?.entries ?? []), entry];
+  const bytes = entries.reduce((sum, one) => sum + one.bytes, 0);
+  const isFull = entries.length > MOST_ENTRIES || bytes > MOST_BYTES;
+  if (isFull || utf8Bytes(JSON.stringify(entries)) > MOST_RECORD_BYTES)
+    throw refuse(
+      'mailbox-full',
+      `execution ${executionId} has ${entries.length - 1} messages that no step has taken yet; send this one once some are taken`,
+    );
+  return {
+    executionId,
+    life,
+    version: (before?.version ?? 0) + 1,
+    writeId: random.id(),
+    entries,
+    accepted: order,
+    wakeAt: clock.now() + WAKE_MS,
+  };
+}
+
+/**
+ * The message is there whether or not it is evaluated now: a supervisor does it at the wake time.
+ * @returns the state after it; nothing where it is not known
+ * @throws SteadfastError `unknown-execution`: it was erased meanwhile, and the audit removes what was sent
+ */
+async function evaluated({ scheduler, shown }: Sending, mailbox: Mailbox): Promise<Snapshot | undefined> {
+  const { ports } = scheduler;
+  const { id } = shown.state.execution;
+  let after: Snapshot | undefined;
+  try {
+    after = await reconcile(ports, shown.plan, id, { by: 'agent', affected: [], mailbox });
+  } catch {
+    ports.log.note({ what: 'follow-up-failed', executionId: id });
+    return undefined;
+  }
+  if (after === undefined) throw unknownExecution(id);
+  return after;
+}
+
+/**
+ * @param state as it was read after the message was written; nothing where that is not known
+ * @throws SteadfastError `ended`: no step has taken the message, and none can any more
+ */
+async function answerOf(
+  sending: Sending,
+  message: ExecutionMessage,
+  state: Snapshot | undefined,
+): Promise<Accepted> {
+  const { executionId, id, order, at, name } = message;
+  const { plan } = sending.shown;
+  const isTaken =
+    message.taken !== undefined ||
+    state === undefined ||
+    Object.values(state.steps).some(({ received }) => received?.id === id) ||
+    mayBeTaken(plan, state, name) ||
+    (await sentBefore(sending))?.taken !== undefined;
+  if (!isTaken) refuseEnded(plan, state, name);
+  return { executionId, id, order, at };
+}
