@@ -94,6 +94,7 @@ export type {
   ObjectTrigger,
   ScheduleSource,
   ScheduleTrigger,
+  SendingOptions,
   TriggerOptions,
   WebhookOptions,
   WebhookSource,

@@ -225,8 +225,8 @@ ${['onObjectCreated', 'onEvent', 'onSchedule', 'onMessage', 'onWebhook']
 ### Options of triggers
 
 ${options(
-  ...['TriggerOptions', 'ObjectSource', 'KeyFilter', 'EventSource', 'ScheduleSource'].map((name) =>
-    declarationIn(TRIGGERS, name),
+  ...['TriggerOptions', 'SendingOptions', 'ObjectSource', 'KeyFilter', 'EventSource', 'ScheduleSource'].map(
+    (name) => declarationIn(TRIGGERS, name),
   ),
 )}
 
@@ -244,7 +244,7 @@ ${options(declarationIn(WEBHOOK, 'HmacOptions'))}
 /** Groups name calls of the plain client, whose parameters they have. */
 function clientPart(): string {
   const plain = new Map(declarationIn('lib/api/client.ts', 'Client').members.map((one) => [one.name, one]));
-  const flat = ['why', 'list', 'cancel', 'pause', 'resume', 'retry', 'erase', 'health', 'overview'];
+  const flat = ['why', 'list', 'cancel', 'pause', 'resume', 'retry', 'send', 'erase', 'health', 'overview'];
   const own = declarationIn(CLIENT, 'Client').members;
   const members = [...own, ...flat.flatMap((name) => plain.get(name) ?? [])];
   const groups = Object.entries(GROUPS).map(([group, type]) => {

@@ -7,7 +7,11 @@
  */
 
 import type { IncomingMessage, RequestListener } from 'node:http';
-import type { DeclaredTrigger, WebhookTrigger } from '../lib/author/triggers/trigger-declaration.ts';
+import {
+  type DeclaredTrigger,
+  isSending,
+  type WebhookTrigger,
+} from '../lib/author/triggers/trigger-declaration.ts';
 import { compiledTrigger, WEBHOOK, webhookName } from '../lib/infra/event-shapes.ts';
 import type { StartOutcome } from '../lib/scheduler/starter.ts';
 import type { StartMessage, Trigger } from '../lib/scheduler/trigger.ts';
@@ -36,6 +40,7 @@ export const webhookPaths = (triggers: readonly DeclaredTrigger[]): readonly str
   webhooksIn(triggers).map((trigger) => `${WEBHOOK_PATH}/${webhookName(trigger)}`);
 
 export const compiledWebhook = ({ workflow, options }: WebhookTrigger): Trigger => {
+  if (isSending(options)) return compiledTrigger(WEBHOOK, workflow, options) as unknown as Trigger;
   const { input = options.output, ...rest } = options;
   return compiledTrigger(WEBHOOK, workflow, { ...rest, input }) as unknown as Trigger;
 };

@@ -235,6 +235,7 @@ const foundWorkflow = (
   agents: workflow.agents.map(({ spec }) => spec.name),
   ...(workflow.plan !== undefined && asksAnother(workflow.plan) ? { asksAnother: true as const } : {}),
   ...(workflow.plan?.fairBy === undefined ? {} : { isFair: true as const }),
+  ...(workflow.messages === undefined ? {} : { messages: Object.keys(workflow.messages) }),
   ...lanesIn(workflow),
   ...inputOf(workflow.input),
   ...formsIn(workflow, folder),

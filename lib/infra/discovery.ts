@@ -75,6 +75,8 @@ export interface FoundWorkflow {
   readonly isFair?: true;
   /** Its lanes, and those of the workflows below it. */
   readonly lanes?: readonly FoundLane[];
+  /** The names of the messages that its steps receive. */
+  readonly messages?: readonly string[];
   /** Absent: its schema does not say it. */
   readonly input?: InputShape;
   /** The forms that a person can fill in. */

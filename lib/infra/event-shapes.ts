@@ -5,7 +5,12 @@
  * compiled (`event-mapping.ts`), how events reach their queue (`triggers.ts`).
  */
 
-import type { TriggerOptions, WebhookTrigger } from '../author/triggers/trigger-declaration.ts';
+import {
+  isSending,
+  type SendingOptions,
+  type TriggerOptions,
+  type WebhookTrigger,
+} from '../author/triggers/trigger-declaration.ts';
 import { type Compiled, compileKey, compileMapping, type EventShape } from './event-mapping.ts';
 
 export interface SourceKind {
@@ -14,6 +19,8 @@ export interface SourceKind {
   /** The trigger's name ends with it unless it is given one. */
   readonly suffix: string;
   readonly shape: EventShape;
+  /** The body of a message that a trigger sends, unless it maps one. */
+  readonly message: string;
   /** Paths that are the same when the same event is delivered again, and together are so for no other. */
   readonly key: readonly string[];
 }
@@ -38,6 +45,7 @@ const envelope = (detail: EventShape): EventShape => ({
 export const OBJECT_CREATED: SourceKind = {
   from: 'event',
   suffix: 'object-created',
+  message: '$.detail',
   shape: envelope({
     version: {},
     'event-version': {},
@@ -51,12 +59,19 @@ export const OBJECT_CREATED: SourceKind = {
   key: ['$.detail.bucket.name', '$.detail.object.key', '$.detail.object.sequencer'],
 };
 
-export const EVENT: SourceKind = { from: 'event', suffix: 'event', shape: envelope(true), key: ['$.id'] };
+export const EVENT: SourceKind = {
+  from: 'event',
+  suffix: 'event',
+  message: '$.detail',
+  shape: envelope(true),
+  key: ['$.id'],
+};
 
 /** What `onSchedule` has the schedule send. */
 export const SCHEDULE: SourceKind = {
   from: 'event',
   suffix: 'schedule',
+  message: '$',
   shape: { time: {}, schedule: {} },
   key: ['$.time'],
 };
@@ -65,6 +80,7 @@ export const SCHEDULE: SourceKind = {
 export const MESSAGE: SourceKind = {
   from: 'message',
   suffix: 'queue',
+  message: '$.body',
   shape: { messageId: {}, body: true, attributes: true },
   key: ['$.messageId'],
 };
@@ -73,6 +89,7 @@ export const MESSAGE: SourceKind = {
 export const WEBHOOK: SourceKind = {
   from: 'webhook',
   suffix: 'webhook',
+  message: '$.body',
   shape: { body: true, hash: {}, token: {} },
   key: ['$.hash'],
 };
@@ -86,6 +103,12 @@ export interface CompiledTrigger {
   readonly key: readonly Compiled[];
   readonly body?: 'form';
   readonly answers?: { readonly step: string; readonly token: Compiled };
+  readonly send?: {
+    readonly message: string;
+    readonly key: readonly Compiled[];
+    readonly startedBy?: string;
+    readonly startWith?: Compiled;
+  };
 }
 
 /** Options of a webhook's trigger that others do not have. */
@@ -93,8 +116,12 @@ export type WebhookParts = Pick<WebhookTrigger['options'], 'body' | 'answers' | 
 
 /** The name of a webhook, which is the last part of its address. */
 export const webhookName = ({ workflow, options }: WebhookTrigger): string =>
-  options.name ?? nameOf(WEBHOOK, workflow);
-const nameOf = ({ suffix }: SourceKind, workflow: string): string => `${workflow}-${suffix}`.slice(0, 48);
+  nameOf(WEBHOOK, workflow, options);
+const nameOf = (
+  { suffix }: SourceKind,
+  workflow: string,
+  options: { readonly name?: string | undefined },
+): string => options.name ?? `${workflow}-${isSending(options) ? options.send : suffix}`.slice(0, 48);
 
 const NAME = /^[a-z][a-z0-9-]{0,47}$/;
 
@@ -102,16 +129,10 @@ const NAME = /^[a-z][a-z0-9-]{0,47}$/;
 export function compiledTrigger(
   kind: SourceKind,
   workflow: string,
-  {
-    input,
-    idempotencyKey = kind.key,
-    name: given,
-    body,
-    answers,
-    token = '$.token',
-  }: Pick<TriggerOptions, 'name' | 'input' | 'idempotencyKey'> & WebhookParts,
+  options: (Pick<TriggerOptions, 'name' | 'input' | 'idempotencyKey'> | SendingOptions) & WebhookParts,
 ): CompiledTrigger {
-  const name = given ?? nameOf(kind, workflow);
+  const { idempotencyKey = kind.key, body, answers, token = '$.token' } = options;
+  const name = nameOf(kind, workflow, options);
   if (!NAME.test(name)) {
     throw new Error(
       `a trigger is named '${name}'; allowed: a-z, 0-9 and dashes, beginning with a letter, up to 48`,
@@ -122,11 +143,37 @@ export function compiledTrigger(
     name,
     workflow,
     from: kind.from,
-    input: compileMapping(input, kind.shape, `${place}: input`),
+    input: isSending(options)
+      ? compileMapping(options.message ?? kind.message, kind.shape, `${place}: message`)
+      : compileMapping(options.input, kind.shape, `${place}: input`),
     key: compileKey(idempotencyKey, kind.shape, `${place}: idempotencyKey`),
     ...(body === 'form' ? { body } : {}),
     ...(answers === undefined
       ? {}
       : { answers: { step: answers, token: compileMapping(token, kind.shape, `${place}: token`) } }),
+    ...(isSending(options) ? { send: compiledSend(kind, options, place) } : {}),
+  };
+}
+
+/** @throws Error if the key is the same for every event, or has parts that no call gives */
+function compiledSend(
+  kind: SourceKind,
+  { send: message, key, startedBy, startWith }: SendingOptions,
+  place: string,
+): NonNullable<CompiledTrigger['send']> {
+  const parts = [key].flat();
+  if (parts.length > 1 && startedBy === undefined)
+    throw new Error(
+      `${place}: key has ${parts.length} parts, as only the key of a trigger has: name it (startedBy), or join them ({ $concat: […] })`,
+    );
+  const texts = parts.filter((part) => typeof part === 'string');
+  if (texts.length > 0 || parts.length === 0) compileKey(texts, kind.shape, `${place}: key`);
+  return {
+    message,
+    key: parts.map((part) => compileMapping(part, kind.shape, `${place}: key`)),
+    ...(startedBy === undefined ? {} : { startedBy }),
+    ...(startWith === undefined
+      ? {}
+      : { startWith: compileMapping(startWith, kind.shape, `${place}: startWith`) }),
   };
 }

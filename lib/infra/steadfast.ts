@@ -61,6 +61,7 @@ import {
   type EventTriggerProps,
   type ObjectTriggerProps,
   type QueueTriggerProps,
+  type Sending,
   type Starters,
   type TriggerProps,
   Triggers,
@@ -182,16 +183,19 @@ export class Steadfast extends Construct {
   triggerOnObjectCreated<Input>(
     bucket: BucketReference,
     workflow: WorkflowReference<Input>,
-    props: ObjectTriggerProps<NoInfer<Input>>,
+    props: ObjectTriggerProps<NoInfer<Input>> | Sending<ObjectTriggerProps>,
   ): StartQueue {
     return this.triggers.onObjectCreated(bucket, workflow, props);
   }
 
-  /** Starts an execution for each event that fits the pattern, on the account's bus or on `eventBus`. */
+  /**
+   * Starts an execution for each event that fits the pattern, on the account's bus or on `eventBus`; with
+   * `send` it sends it to one that runs.
+   */
   triggerOnEvent<Input>(
     pattern: EventPattern,
     workflow: WorkflowReference<Input>,
-    props: EventTriggerProps<NoInfer<Input>>,
+    props: EventTriggerProps<NoInfer<Input>> | Sending<EventTriggerProps>,
   ): StartQueue {
     return this.triggers.onEvent(pattern, workflow, props);
   }
@@ -211,7 +215,7 @@ export class Steadfast extends Construct {
    */
   startQueue<Input>(
     workflow: WorkflowReference<Input>,
-    props: QueueTriggerProps<NoInfer<Input>> = {},
+    props: QueueTriggerProps<NoInfer<Input>> | Sending = {},
   ): StartQueue {
     return this.triggers.onMessage(workflow, props);
   }
@@ -261,6 +265,14 @@ export class Steadfast extends Construct {
   /** The same, and reading what is started: each call answers at the end of its execution. */
   grantRun(grantee: IGrantable, workflowName = '*'): Grant {
     return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/runs`);
+  }
+
+  /**
+   * Sending messages to executions of one workflow, or of all, by the keys that they were started with; also
+   * starting one with its first message (`startWith`).
+   */
+  grantSend(grantee: IGrantable, workflowName = '*'): Grant {
+    return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/messages`);
   }
 
   /** Erasing executions that are over. */

@@ -15,7 +15,13 @@ import { Names, type RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-li
 import { Construct } from 'constructs';
 import { mappingProblems } from '../author/schemas/reference-check.ts';
 import { scheduleProblem } from '../author/triggers/schedule-check.ts';
-import type { KeyFilter, TriggerOptions, WebhookTrigger } from '../author/triggers/trigger-declaration.ts';
+import {
+  isSending,
+  type KeyFilter,
+  type SendingOptions,
+  type TriggerOptions,
+  type WebhookTrigger,
+} from '../author/triggers/trigger-declaration.ts';
 import type { KeysOf } from '../core/values/options.ts';
 import type { FoundWorkflow } from './discovery.ts';
 import { allowEvents, grantUse } from './encryption.ts';
@@ -56,22 +62,35 @@ export interface EventTriggerProps<Input = unknown> extends TriggerOptions<Input
   readonly eventBus?: IEventBus;
 }
 
+/** A trigger that sends messages to executions, in place of starting them. */
+export type Sending<Props = object> = SendingOptions & Omit<Props, keyof TriggerOptions>;
+
 /** `input` is the message's text, as JSON, unless it is given. */
 export type QueueTriggerProps<Input = unknown> = Partial<TriggerProps<Input>>;
 
-const TRIGGER = {
-  name: true,
-  input: true,
-  idempotencyKey: true,
-  maxConcurrency: true,
-} as const satisfies KeysOf<TriggerProps>;
-/** By the way in which it is added to a deployment. */
-const TRIGGER_OPTIONS = {
-  message: TRIGGER,
-  schedule: TRIGGER,
-  object: { ...TRIGGER, prefix: true, suffix: true } as const satisfies KeysOf<ObjectTriggerProps>,
-  event: { ...TRIGGER, eventBus: true } as const satisfies KeysOf<EventTriggerProps>,
+const BOTH = { name: true, idempotencyKey: true, maxConcurrency: true } as const;
+const TRIGGER = { ...BOTH, input: true } as const satisfies KeysOf<TriggerProps>;
+const SENDING = {
+  ...BOTH,
+  send: true,
+  key: true,
+  startedBy: true,
+  startWith: true,
+  message: true,
+} as const satisfies KeysOf<Sending>;
+/** Options of the source alone, by the way in which it is added to a deployment. */
+const SOURCE = {
+  message: {},
+  schedule: {},
+  object: { prefix: true, suffix: true } as const satisfies KeysOf<KeyFilter>,
+  event: { eventBus: true } as const satisfies KeysOf<Pick<EventTriggerProps, 'eventBus'>>,
 };
+
+/** @throws Error with the option that was probably meant */
+function checkTrigger(on: keyof typeof SOURCE, workflow: WorkflowReference, props: unknown): void {
+  const keys = on !== 'schedule' && isSending(props) ? SENDING : TRIGGER;
+  checkOptions(`a trigger of ${nameOf(workflow)}`, props, { ...SOURCE[on], ...keys });
+}
 
 export interface TriggersProps {
   readonly workflows: readonly FoundWorkflow[];
@@ -114,8 +133,12 @@ export class Triggers extends Construct {
   }
 
   /** Each message of a queue of its own. */
-  onMessage<Input>(workflow: WorkflowReference<Input>, props: QueueTriggerProps<NoInfer<Input>>): StartQueue {
-    checkOptions(`a trigger of ${nameOf(workflow)}`, props, TRIGGER_OPTIONS.message);
+  onMessage<Input>(
+    workflow: WorkflowReference<Input>,
+    props: QueueTriggerProps<NoInfer<Input>> | Sending,
+  ): StartQueue {
+    checkTrigger('message', workflow, props);
+    if (isSending(props)) return this.#add(MESSAGE, workflow, props);
     const input = props.input ?? '$.body';
     return this.#add(MESSAGE, workflow, { ...props, input });
   }
@@ -124,9 +147,9 @@ export class Triggers extends Construct {
   onObjectCreated<Input>(
     bucket: BucketReference,
     workflow: WorkflowReference<Input>,
-    props: ObjectTriggerProps<NoInfer<Input>>,
+    props: ObjectTriggerProps<NoInfer<Input>> | Sending<ObjectTriggerProps>,
   ): StartQueue {
-    checkOptions(`a trigger of ${nameOf(workflow)}`, props, TRIGGER_OPTIONS.object);
+    checkTrigger('object', workflow, props);
     const trigger = this.#add(OBJECT_CREATED, workflow, props);
     announceObjects(bucket, trigger);
     const key = keyPattern(props);
@@ -143,9 +166,9 @@ export class Triggers extends Construct {
   onEvent<Input>(
     pattern: EventPattern,
     workflow: WorkflowReference<Input>,
-    props: EventTriggerProps<NoInfer<Input>>,
+    props: EventTriggerProps<NoInfer<Input>> | Sending<EventTriggerProps>,
   ): StartQueue {
-    checkOptions(`a trigger of ${nameOf(workflow)}`, props, TRIGGER_OPTIONS.event);
+    checkTrigger('event', workflow, props);
     const trigger = this.#add(EVENT, workflow, props);
     this.#connect(trigger, pattern, props.eventBus);
     return trigger;
@@ -158,7 +181,7 @@ export class Triggers extends Construct {
     props: TriggerProps<NoInfer<Input>>,
   ): StartQueue {
     refuseSchedule(schedule);
-    checkOptions(`a trigger of ${nameOf(workflow)}`, props, TRIGGER_OPTIONS.schedule);
+    checkTrigger('schedule', workflow, props);
     const trigger = this.#add(SCHEDULE, workflow, props);
     const stack = Stack.of(this);
     const role = new Role(trigger, 'ScheduleRole', {
@@ -174,13 +197,14 @@ export class Triggers extends Construct {
 
   /** Each signed request; `webhooks.ts` makes the way in. The options were checked when it was declared. */
   onWebhook(workflow: string, options: WebhookTrigger['options']): StartQueue {
+    if (isSending(options)) return this.#add(WEBHOOK, workflow, options);
     return this.#add(WEBHOOK, workflow, { ...options, input: options.input ?? options.output });
   }
 
   #add<Input>(
     kind: SourceKind,
     workflow: WorkflowReference<Input>,
-    props: TriggerProps<Input> & WebhookParts,
+    props: (TriggerProps<Input> | Sending) & WebhookParts,
   ): StartQueue {
     const { workflows, grantStart, code, maxConcurrency, ...shared } = this.#props;
     const found = workflows.find(({ name }) => name === nameOf(workflow));
@@ -190,13 +214,17 @@ export class Triggers extends Construct {
         `a trigger starts '${nameOf(workflow)}', which is not a workflow of this deployment; there are ${names}`,
       );
     }
-    const { input, ...own } = props;
-    refuseTokens(input, `a trigger of '${found.name}': input`);
-    const compiled = compiledTrigger(kind, found.name, { ...own, input } as TriggerOptions & WebhookParts);
+    const mappings = isSending(props)
+      ? { key: props.key, message: props.message, startWith: props.startWith }
+      : { input: props.input };
+    for (const [field, mapping] of Object.entries(mappings))
+      if (mapping !== undefined) refuseTokens(mapping, `a trigger of '${found.name}': ${field}`);
+    const compiled = compiledTrigger(kind, found.name, props as TriggerOptions & WebhookParts);
     const triggerName = this.#checkedName(compiled);
-    // With `answers` it is an output, which the callback's schema checks at run time.
-    const problems =
-      found.input === undefined || props.answers !== undefined ? [] : mappingProblems(input, found.input);
+    const problems = isSending(props)
+      ? [...unknownMessage(props, found), ...misfitInput(props.startWith, found)]
+      : // With `answers` it is an output, which the callback's schema checks at run time.
+        misfitInput(props.answers === undefined ? props.input : undefined, found);
     if (problems.length > 0) throw new Error(`trigger '${triggerName}': ${problems.join('; ')}`);
     const trigger = new StartQueue(this, triggerName, {
       ...shared,
@@ -283,6 +311,19 @@ function makeSchedule(
   });
 }
 
+const misfitInput = (mapping: unknown, { input }: FoundWorkflow): readonly string[] =>
+  input === undefined || mapping === undefined ? [] : mappingProblems(mapping, input);
+
+const unknownMessage = (
+  { send }: SendingOptions,
+  { name, messages = [] }: FoundWorkflow,
+): readonly string[] =>
+  messages.includes(send)
+    ? []
+    : [
+        `it sends '${send}', and workflow '${name}' takes no such message; ${messages.length === 0 ? 'it takes no message' : `there are: ${messages.join(', ')}`}`,
+      ];
+
 /** CloudFormation would refuse it after minutes. What is known only then, and a single time, are its own. */
 function refuseSchedule({ expressionString: schedule, timeZone }: ScheduleExpression): void {
   const name = timeZone?.timezoneName;
@@ -307,7 +348,7 @@ const nameOf = (workflow: WorkflowReference): string =>
   typeof workflow === 'string' ? workflow : workflow.name;
 
 /** In a pattern a list means 'or', so both together have to be one wildcard. */
-function keyPattern({ prefix, suffix }: ObjectTriggerProps): object | undefined {
+function keyPattern({ prefix, suffix }: KeyFilter): object | undefined {
   if (prefix === undefined) return suffix === undefined ? undefined : { suffix };
   if (suffix === undefined) return { prefix };
   const literal = (text: string): string => text.replace(/[\\*]/g, '\\$&');

@@ -1,6 +1,6 @@
 /**
- * A trigger starts executions from outside: one part of an event becomes the input, and one part is the key
- * of the start.
+ * A trigger starts executions from outside, or sends messages to them: one part of an event becomes the input
+ * or the body, one part is the key of the start or the id of the message, and one names the execution.
  *
  * Owns: the record that the infrastructure compiles a trigger to, and what it makes of an event. Does not
  * own: paths as people write them (they are compiled when the stack is built), whether the input fits
@@ -35,6 +35,16 @@ export interface Trigger {
   readonly key: readonly Expr[];
   /** Instead of a start: the callback step that is answered, and the place of its token. */
   readonly answers?: { readonly step: string; readonly token: Expr };
+  /** Instead of a start: the message whose body is the input, and its execution. */
+  readonly send?: {
+    readonly message: string;
+    /** Together they are the key that the execution was started with; each must have a value. */
+    readonly key: readonly Expr[];
+    /** The trigger that started it, whose key has the same values; absent: a call did. */
+    readonly startedBy?: string;
+    /** The input of an execution that is started if none has the key. */
+    readonly startWith?: Expr;
+  };
 }
 
 /** A message as a queue delivers it. */
@@ -47,6 +57,9 @@ export interface StartMessage {
 export interface EventStart {
   readonly input: Json;
   readonly key: string;
+  /** The key that the execution was started with; only of a trigger that sends. */
+  readonly to?: string;
+  readonly startWith?: { readonly input: Json };
 }
 
 export interface EventAnswer {
@@ -62,15 +75,36 @@ export interface EventAnswer {
  */
 export function startOf(trigger: Trigger, message: StartMessage): EventStart {
   const scope = { input: eventOf(trigger, message), output: () => undefined };
-  const parts = trigger.key.map((part) => evaluateExpression(part, scope));
-  const known = parts.filter(isKeyPart);
-  if (known.length < parts.length || known.length === 0) {
-    throw refuse('bad-event', 'the event has no value at the paths of its idempotency key');
-  }
+  const known = keyParts(trigger.key, scope, 'its idempotency key');
   const input = acceptable('input', evaluateExpression(trigger.input, scope), known);
+  const start = { input, key: keyOf(trigger.name, known) };
+  if (trigger.send === undefined) return start;
+  const { key, startedBy, startWith } = trigger.send;
+  const parts = keyParts(key, scope, 'the key of its execution');
+  const first =
+    startWith === undefined
+      ? undefined
+      : { input: acceptable('input', evaluateExpression(startWith, scope)) };
+  acceptable('input', input, parts);
+  const to = startedBy === undefined ? String(parts[0]) : keyOf(startedBy, parts);
+  return { ...start, to, ...given({ startWith: first }) };
+}
+
+type Scope = Parameters<typeof evaluateExpression>[1];
+type KeyPart = string | number | boolean;
+
+/** The key of an execution that a trigger starts. */
+const keyOf = (trigger: string, parts: readonly KeyPart[]): string => canonicalJson([trigger, ...parts]);
+
+/** @throws SteadfastError `bad-event` */
+function keyParts(key: readonly Expr[], scope: Scope, what: string): readonly KeyPart[] {
+  const parts = key.map((part) => evaluateExpression(part, scope));
+  const known = parts.filter(isKeyPart);
+  if (known.length < parts.length || known.length === 0)
+    throw refuse('bad-event', `the event has no value at the paths of ${what}`);
   if (known.some((part) => typeof part === 'string' && hasReplacement(part)))
-    throw refuse('bad-event', `the event has no value for its idempotency key: ${REPLACED_IN_KEY}`);
-  return { input, key: canonicalJson([trigger.name, ...known]) };
+    throw refuse('bad-event', `the event has no value for ${what}: ${REPLACED_IN_KEY}`);
+  return known;
 }
 
 /** The answer to a callback that a message carries. @throws SteadfastError as `startOf` */
@@ -126,14 +160,15 @@ function fieldsOf(text: string): Json {
 }
 
 /** Whether the trigger reads the part of the message at this path. */
-function isRead({ from, input, key, answers }: Trigger, path: JsonPath): boolean {
+function isRead({ from, input, key, answers, send }: Trigger, path: JsonPath): boolean {
   const place = from === 'event' ? path : ['body', ...path];
-  return refsIn([input, ...key, ...(answers === undefined ? [] : [answers.token])]).some(
+  const sent = [...(send?.key ?? []), send?.startWith ?? null];
+  return refsIn([input, ...key, ...sent, ...(answers === undefined ? [] : [answers.token])]).some(
     (read) => read.source === 'input' && read.path.every((part, at) => part === place[at]),
   );
 }
 
-const isKeyPart = (value: Json | undefined): value is string | number | boolean =>
+const isKeyPart = (value: Json | undefined): value is KeyPart =>
   value !== undefined && value !== null && value !== '' && typeof value !== 'object';
 
 function parsed(text: string): Json {

@@ -30,7 +30,7 @@ test('all calls are granted together, in other accounts too, and a part of them 
   const shop = new Role(stack, 'Shop', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
   steadfast.grantInvoke(shop);
   steadfast.grantInvoke(new AccountPrincipal('222222222222'));
-  for (const grant of ['grantStart', 'grantRun', 'grantErase'] as const)
+  for (const grant of ['grantStart', 'grantRun', 'grantSend', 'grantErase'] as const)
     expect(() => steadfast[grant](shop)).toThrow(
       /with api: 'none' a function of Lambda takes all calls .* use grantInvoke/,
     );

@@ -115,4 +115,17 @@ describe('calling the API', () => {
     );
     expect(on.steadfast.grantInvoke(roleOf(on, HERE)).success).toBe(true);
   });
+
+  test('is granted for the messages to executions of one workflow alone', () => {
+    const on = deployed(HERE);
+    const bank = new Role(on.stack, 'Bank', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
+    on.steadfast.grantSend(bank, 'order');
+    const policy = on
+      .read()
+      .ofType('AWS::IAM::Policy')
+      .find(({ id }) => id.startsWith('Bank'));
+    const [statement, ...more] = statementsIn(policy!);
+    expect(more).toEqual([]);
+    expect(JSON.stringify(statement?.Resource)).toContain('/$default/POST/workflows/order/messages');
+  });
 });

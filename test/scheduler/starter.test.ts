@@ -88,3 +88,80 @@ it('rejects when the store is away, so that the message comes again', async () =
   }));
   await expect(startFrom(scheduler, trigger, message(event))).rejects.toThrow('away');
 });
+
+describe('a trigger that sends', () => {
+  const receives = workflow('flow', { input, within: '9h' }, (w) => {
+    const paid = w.receive('paid', { message: z.object({ amount: z.number() }), within: '1h' });
+    const more = w.receive('more', { message: z.unknown(), within: '1h', after: [paid] });
+    return { amount: paid.output.amount, more: more.output };
+  }) as Workflow;
+  const sends: Trigger = {
+    name: 'flow-paid',
+    workflow: 'flow',
+    from: 'event',
+    input: { amount: { $ref: 'input', path: ['detail', 'amount'] } },
+    key: [{ $ref: 'input', path: ['id'] }],
+    send: { message: 'paid', key: [{ $ref: 'input', path: ['detail', 'order'] }], startedBy: 'sold' },
+  };
+  const payment = (amount: unknown = 7, order = 'o-1') => ({ id: 'p-1', detail: { order, amount } });
+  const started = { ...trigger, key: [{ $ref: 'input', path: ['detail', 'order'] }] };
+
+  it('reaches the execution of its key, once for each event, however often it comes (M2)', async () => {
+    const h = harness(receives, {});
+    const first = await startFrom(h.scheduler, started, message(event));
+    for (const id of ['m-1', 'm-2', 'm-3'])
+      expect(await startFrom(h.scheduler, sends, message(payment(), id))).toEqual(first);
+    const id = first.kind === 'started' ? first.executionId : '';
+    const messages = h.store.mailboxes.messagesOf(id);
+    expect(messages).toMatchObject([{ name: 'paid', order: 1, by: 'trigger:flow-paid' }]);
+    expect((await h.state(id)).steps['paid']?.output).toEqual({ amount: 7 });
+  });
+
+  it('reaches one that a call has started with that key', async () => {
+    const h = harness(receives, {});
+    const { id } = await h.begin({ orderId: 'o-1' }, 'o-1');
+    const { startedBy: _, ...send } = sends.send!;
+    await startFrom(h.scheduler, { ...sends, send }, message(payment()));
+    expect((await h.state(id)).steps['paid']?.output).toEqual({ amount: 7 });
+  });
+
+  it('starts one where there is none, if it says with which input', async () => {
+    const h = harness(receives, {});
+    const startWith = { orderId: { $ref: 'input', path: ['detail', 'order'] } };
+    const starts = { ...sends, send: { ...sends.send!, startWith } };
+    const outcome = await startFrom(h.scheduler, starts, message(payment()));
+    const id = outcome.kind === 'started' ? outcome.executionId : '';
+    const { execution, steps } = await h.state(id);
+    expect(execution).toMatchObject({ input: { orderId: 'o-1' }, tags: { trigger: 'flow-paid' } });
+    expect(steps['paid']?.output).toEqual({ amount: 7 });
+    // The event that starts it elsewhere is the same start only with the same input and tags.
+    expect(await startFrom(h.scheduler, starts, message(payment(), 'm-2'))).toEqual(outcome);
+  });
+
+  it('is given back where the execution is not there yet', async () => {
+    const h = harness(receives, {});
+    await expect(startFrom(h.scheduler, sends, message(payment()))).rejects.toMatchObject({
+      code: 'unknown-execution',
+    });
+  });
+
+  it.each<[string, object, Partial<Trigger>, string]>([
+    ['a body that does not fit', payment('x'), {}, 'bad-message'],
+    [
+      'a message that no step takes',
+      payment(),
+      { send: { ...sends.send!, message: 'payed' } },
+      'unknown-message',
+    ],
+    ['an event that names no execution', { id: 'p-1', detail: { amount: 1 } }, {}, 'bad-event'],
+    ['an execution whose steps are done', { ...payment(), id: 'p-2' }, {}, 'ended'],
+  ])('is set aside for good: %s', async (_, body, change, code) => {
+    const h = harness(receives, {});
+    await startFrom(h.scheduler, started, message(event));
+    if (code === 'ended') await startFrom(h.scheduler, sends, message(payment()));
+    expect(await startFrom(h.scheduler, { ...sends, ...change }, message(body))).toMatchObject({
+      kind: 'refused',
+      code,
+    });
+  });
+});

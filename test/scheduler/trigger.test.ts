@@ -52,6 +52,27 @@ describe('the start that an event asks for', () => {
     expect(at('"s"', big)).toEqual(plainly);
   });
 
+  it('that is sent names the execution by the key of a call, or of the trigger that starts it', () => {
+    const sold = { $ref: 'input', path: ['detail', 'id'] };
+    const sends = (send: Partial<NonNullable<Trigger['send']>>): Trigger => ({
+      ...trigger,
+      name: 'paid',
+      send: { message: 'paid', key: [sold], ...send },
+    });
+    const asked = { input: { id: 'o-1' }, key: '["paid","e-1",2]' };
+    expect(startOf(sends({}), message(event))).toEqual({ ...asked, to: 'o-1' });
+    const byTrigger = { startedBy: 'sold', key: [sold, { $ref: 'input', path: ['part'] }] };
+    expect(startOf(sends(byTrigger), message(event)).to).toBe('["sold","o-1",2]');
+    const none = { ...event, detail: {} };
+    expect(() => startOf(sends({}), message(none))).toThrow(
+      'no value at the paths of the key of its execution',
+    );
+    const big = JSON.stringify({ ...event, detail: { id: 0 } }).replace('0', '9007199254740993');
+    expect(() => startOf({ ...sends({}), input: {} }, message(big))).toThrow(
+      expect.objectContaining({ code: 'unsafe-number' }),
+    );
+  });
+
   it('of a message is refused by the path in its text', () => {
     const direct: Trigger = {
       ...trigger,

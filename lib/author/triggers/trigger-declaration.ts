@@ -10,7 +10,7 @@
 
 import { refuse } from '../../core/values/errors.ts';
 import { JSON_LIMITS, jsonProblem, keptOf } from '../../core/values/json.ts';
-import { type KeysOf, optionProblem } from '../../core/values/options.ts';
+import { type Keys, type KeysOf, optionProblem } from '../../core/values/options.ts';
 import type { SignedBy } from '../../core/values/signed-by.ts';
 
 /** A path into the event: `$.detail.object.key`, `$.items[0]`, `$['odd name']`; `$` is all of it. */
@@ -61,6 +61,35 @@ export interface TriggerOptions<Input = unknown> {
    * @default - 10, or the deployment's `agentConcurrency` if that is less
    */
   readonly maxConcurrency?: number;
+}
+
+/** The options of a trigger that sends messages to executions, in place of starting them. */
+export interface SendingOptions extends Omit<TriggerOptions, 'input' | 'name'> {
+  /**
+   * Its name; another name is another trigger, with another queue (OPERATIONS.md: how to rename one).
+   * @default - the workflow's name and that of the message
+   */
+  readonly name?: string;
+  /** The name of the message, as the workflow receives it. */
+  readonly send: string;
+  /** The execution: paths whose values are the `idempotencyKey` that it was started with. */
+  readonly key: EventPath | Concat | readonly (EventPath | Concat)[];
+  /**
+   * The trigger that starts the executions, whose `idempotencyKey` has the same values.
+   * @default - they are started by calls, with this key
+   */
+  readonly startedBy?: string;
+  /**
+   * The parts of the event that become the input of an execution which is started, together with the message,
+   * if none has the key.
+   * @default - the event comes again until there is one
+   */
+  readonly startWith?: InputMapping;
+  /**
+   * The parts of the event that become the body of the message.
+   * @default - the event's `$.detail`, or the `$.body` of a message or a request
+   */
+  readonly message?: InputMapping;
 }
 
 /** Which objects of a bucket, by their keys. */
@@ -138,9 +167,13 @@ export interface AnswerOptions {
   readonly token?: EventPath;
 }
 
-/** The options of a webhook: an input to start with, or the callback that it answers. */
+/** The options of a webhook: an input to start with, a message to send, or the callback that it answers. */
 export type WebhookOptions<Input = unknown> = WebhookSource &
-  (TriggerOptions<Input> | (Pick<TriggerOptions, 'name' | 'maxConcurrency'> & AnswerOptions));
+  (
+    | TriggerOptions<Input>
+    | SendingOptions
+    | (Pick<TriggerOptions, 'name' | 'maxConcurrency'> & AnswerOptions)
+  );
 
 interface Declared<On extends string, Source> {
   readonly kind: 'steadfast:trigger';
@@ -149,18 +182,18 @@ interface Declared<On extends string, Source> {
   readonly options: Source;
 }
 /** What `onObjectCreated` declares. */
-export type ObjectTrigger = Declared<'object', ObjectSource & KeyFilter & TriggerOptions>;
+export type ObjectTrigger = Declared<'object', ObjectSource & KeyFilter & (TriggerOptions | SendingOptions)>;
 /** What `onEvent` declares. */
-export type EventTrigger = Declared<'event', EventSource & TriggerOptions>;
+export type EventTrigger = Declared<'event', EventSource & (TriggerOptions | SendingOptions)>;
 /** What `onSchedule` declares. */
 export type ScheduleTrigger = Declared<'schedule', ScheduleSource & TriggerOptions>;
 /** What `onMessage` declares. */
-export type MessageTrigger = Declared<'message', Partial<TriggerOptions>>;
+export type MessageTrigger = Declared<'message', Partial<TriggerOptions> | SendingOptions>;
 
 /** What `onWebhook` declares. */
 export type WebhookTrigger = Declared<
   'webhook',
-  WebhookSource & Partial<AnswerOptions> & Partial<TriggerOptions>
+  WebhookSource & Partial<AnswerOptions> & (Partial<TriggerOptions> | SendingOptions)
 >;
 
 /** The exports of `triggers.ts`. */
@@ -177,22 +210,34 @@ const ANY = {
   idempotencyKey: true,
   maxConcurrency: true,
 } as const satisfies KeysOf<TriggerOptions>;
-const TRIGGER_OPTIONS = {
-  object: { ...ANY, bucket: true, prefix: true, suffix: true } as const satisfies KeysOf<
-    ObjectTrigger['options']
+const { input: _, ...BOTH } = ANY;
+const SENDING = {
+  ...BOTH,
+  send: true,
+  key: true,
+  startedBy: true,
+  startWith: true,
+  message: true,
+} as const satisfies KeysOf<SendingOptions>;
+/** Options of the source alone. */
+const SOURCE_OPTIONS = {
+  object: { bucket: true, prefix: true, suffix: true } as const satisfies KeysOf<ObjectSource & KeyFilter>,
+  event: { pattern: true, bus: true } as const satisfies KeysOf<EventSource>,
+  schedule: { schedule: true, timeZone: true } as const satisfies KeysOf<ScheduleSource>,
+  message: {},
+  webhook: { verify: true, body: true, answers: true, output: true, token: true } as const satisfies KeysOf<
+    WebhookSource & AnswerOptions
   >,
-  event: { ...ANY, pattern: true, bus: true } as const satisfies KeysOf<EventTrigger['options']>,
-  schedule: { ...ANY, schedule: true, timeZone: true } as const satisfies KeysOf<ScheduleTrigger['options']>,
-  message: ANY,
-  webhook: {
-    ...ANY,
-    verify: true,
-    body: true,
-    answers: true,
-    output: true,
-    token: true,
-  } as const satisfies KeysOf<WebhookTrigger['options']>,
 };
+
+/** The options that a trigger may have. A schedule is for no execution. */
+const optionsOf = (on: DeclaredTrigger['on'], options: unknown): Keys => ({
+  ...SOURCE_OPTIONS[on],
+  ...(on !== 'schedule' && isSending(options) ? SENDING : ANY),
+});
+
+/** Whether a trigger with these options sends messages. */
+export const isSending = (options: unknown): options is SendingOptions => 'send' in Object(options);
 
 /** @throws SteadfastError `bad-trigger` */
 function declared<On extends DeclaredTrigger['on'], Options>(
@@ -200,7 +245,7 @@ function declared<On extends DeclaredTrigger['on'], Options>(
   workflow: Startable<never>,
   options: Options,
 ): Declared<On, Options> {
-  const stranger = optionProblem(options, TRIGGER_OPTIONS[on]);
+  const stranger = optionProblem(options, optionsOf(on, options));
   if (stranger !== undefined) throw refuse('bad-trigger', `a trigger of '${workflow.name}': ${stranger}`);
   const kept = keptOf(options, JSON_LIMITS, (item) => item === undefined) as Options;
   const problem = jsonProblem(kept, { ...JSON_LIMITS, anyText: true });
@@ -219,20 +264,27 @@ function declared<On extends DeclaredTrigger['on'], Options>(
  */
 export const onObjectCreated = <Input>(
   workflow: Startable<Input>,
-  options: ObjectSource & KeyFilter & TriggerOptions<NoInfer<Input>>,
+  options: ObjectSource & KeyFilter & (TriggerOptions<NoInfer<Input>> | SendingOptions),
 ): ObjectTrigger => declared('object', workflow as Startable<never>, options as ObjectTrigger['options']);
 
 /**
- * Each event of a bus that a pattern fits.
+ * Each event of a bus that a pattern fits: it starts an execution, or is sent to one.
  * @example
  * export const placed = onEvent(order, {
  *   pattern: { source: ['shop'], detailType: ['order-placed'] },
  *   input: { orderId: '$.detail.orderId' },
+ *   idempotencyKey: '$.detail.orderId',
+ * });
+ * export const paid = onEvent(order, {
+ *   pattern: { source: ['bank'], detailType: ['paid'] },
+ *   send: 'paid',
+ *   key: '$.detail.orderId',
+ *   startedBy: 'order-event',
  * });
  */
 export const onEvent = <Input>(
   workflow: Startable<Input>,
-  options: EventSource & TriggerOptions<NoInfer<Input>>,
+  options: EventSource & (TriggerOptions<NoInfer<Input>> | SendingOptions),
 ): EventTrigger => declared('event', workflow as Startable<never>, options as EventTrigger['options']);
 
 /**
@@ -257,7 +309,7 @@ export const onSchedule = <Input>(
  */
 export const onMessage = <Input>(
   workflow: Startable<Input>,
-  options: Partial<TriggerOptions<NoInfer<Input>>> = {},
+  options: Partial<TriggerOptions<NoInfer<Input>>> | SendingOptions = {},
 ): MessageTrigger => declared('message', workflow as Startable<never>, options as MessageTrigger['options']);
 
 /**
@@ -282,13 +334,16 @@ export function onWebhook<Input>(
   throw refuse('bad-trigger', `a trigger of '${workflow.name}': ${problem}`);
 }
 
-function webhookProblem(
-  { verify, body, answers, input, output, token, idempotencyKey }: WebhookTrigger['options'],
-  callbacks: object = {},
-): string | undefined {
+function webhookProblem(options: WebhookTrigger['options'], callbacks: object = {}): string | undefined {
+  const { verify, body, answers, output, token, idempotencyKey } = options;
+  const input = isSending(options) ? undefined : options.input;
   if (verify?.signed === undefined) return 'verify must say how the sender signs: hmacSha256({ … })';
   if (body !== undefined && !['json', 'form'].includes(body))
     return `body is '${String(body)}'; allowed: 'json', 'form'`;
+  if (isSending(options))
+    return [answers, output, token].some((one) => one !== undefined)
+      ? 'it has send to send a message, or answers, output and token to answer a callback'
+      : undefined;
   const other = answers === undefined ? [output, token] : [input, idempotencyKey];
   if (other.some((one) => one !== undefined))
     return 'it has input and idempotencyKey to start an execution, or answers, output and token to answer a callback';
