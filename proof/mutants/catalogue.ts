@@ -16,6 +16,7 @@ import { LIVES } from './catalogue/lives.ts';
 import { IN_EFFECT } from './catalogue/in-effect.ts';
 import { INTERLEAVINGS } from './catalogue/interleavings.ts';
 import { PLACES, ROUNDS } from './catalogue/lanes-and-rounds.ts';
+import { MAILBOXES } from './catalogue/mailboxes.ts';
 import { MESSAGES } from './catalogue/messages.ts';
 import { NOT_BEFORE } from './catalogue/not-before.ts';
 import { ORDERS } from './catalogue/orders.ts';
@@ -58,6 +59,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'declared requests': READY,
   'signed requests': WEBHOOKS,
   'messages to executions': MESSAGES,
+  mailboxes: MAILBOXES,
 };
 
 export const MUTANTS: readonly Mutant[] = Object.values(CONCEPTS).flat();
