@@ -21,6 +21,7 @@ import { Problem } from '../parts/states.tsx';
 import { Status, StepStatusOf } from '../parts/status.tsx';
 import { Clock, Lasted, Prose, Until } from '../parts/time.tsx';
 import { AnswerCallback } from '../people/answer-callback.tsx';
+import { SendMessage } from '../people/send-message.tsx';
 import { executionLink } from './head.tsx';
 
 interface PanelProps {
@@ -61,12 +62,24 @@ export function StepPanel({ step: brief, view, reasons, placeOf, done }: PanelPr
       {step.question === undefined || settings.readOnly ? null : (
         <AnswerCallback executionId={view.executionId} question={step.question} done={done} />
       )}
+      {step.message === undefined || !isAwaited(step, view) || settings.readOnly ? null : (
+        <SendMessage
+          executionId={view.executionId}
+          step={step.name}
+          message={step.message.name}
+          done={done}
+        />
+      )}
       <Children step={step} placeOf={placeOf} />
       <Attempts step={step} />
       {step.output === undefined ? null : <Payload what={`Output of ${step.name}`} value={step.output} />}
     </section>
   );
 }
+
+/** It has not taken one yet, and may. */
+const isAwaited = ({ status }: StepView, { endedAt }: ExecutionView): boolean =>
+  endedAt === undefined && (status === 'ready' || status === 'pending');
 
 function Whole({
   id,
@@ -114,6 +127,8 @@ const StepFacts = ({ step }: { step: StepView }): JSX.Element => (
     <Fact name="Agent" value={step.agent} />
     <Fact name="Comes after" value={step.after.join(', ')} />
     <Fact name="Progress" value={step.progress} />
+    <Fact name="Message" value={step.message?.name} />
+    <Fact name="Message taken" value={step.message?.id} />
     <Fact name="Answered by" value={step.by === undefined ? undefined : callerText(step.by)} />
     <Fact
       name="Lease ends"

@@ -25,6 +25,8 @@ interface StepFormProps {
   readonly executionId: string;
   readonly step: string;
   readonly side: 'input' | 'output';
+  /** @default as the side is called */
+  readonly label?: string;
   readonly into: Answer;
 }
 
@@ -34,7 +36,8 @@ export function StepForm(props: StepFormProps): JSX.Element {
     isOver: () => true,
   });
   if (live.data === undefined) return <Loading what="its schema" />;
-  return <AnswerForm side={side} into={props.into} schema={live.data.schema} />;
+  const { into, label = LABEL[side] } = props;
+  return <AnswerForm side={side} label={label} into={into} schema={live.data.schema} />;
 }
 
 const LABEL = { input: 'Input', output: 'Output' } as const;
@@ -42,10 +45,11 @@ const LABEL = { input: 'Input', output: 'Output' } as const;
 /** @param schema without one it is a field of JSON @param first what is in it at first */
 export function AnswerForm({
   side,
+  label = LABEL[side],
   into,
   schema,
   first,
-}: Pick<StepFormProps, 'side' | 'into'> & {
+}: Pick<StepFormProps, 'side' | 'label' | 'into'> & {
   schema: Json | undefined;
   first?: Json | undefined;
 }): JSX.Element {
@@ -57,7 +61,7 @@ export function AnswerForm({
       if (into.peek() === writing) into.value = undefined;
     };
   }, []);
-  return <SchemaForm writing={writing} label={LABEL[side]} />;
+  return <SchemaForm writing={writing} label={label} />;
 }
 
 /** No schema for a workflow that is not deployed any more, or that only runs as a child. */
