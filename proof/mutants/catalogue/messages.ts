@@ -12,7 +12,7 @@ export const MESSAGES: readonly Mutant[] = [
     file: 'lib/core/waiting/receive.ts',
     find: "if (state.mailbox === undefined) return nothing({ kind: 'read-mailbox' });",
     replace: 'if (state.mailbox === undefined) return undefined;',
-    killer: simulated(),
+    killer: simulated(0, 2),
   },
   {
     id: 'mailbox-outlives-a-write',
@@ -64,7 +64,7 @@ export const MESSAGES: readonly Mutant[] = [
     file: 'lib/core/waiting/receive.ts',
     find: 'known.mailbox?.entries.find(',
     replace: 'known.mailbox?.entries.findLast(',
-    killer: simulated(),
+    killer: simulated(0, 2),
   },
   {
     id: 'taken-message-stays-in-the-mailbox',
