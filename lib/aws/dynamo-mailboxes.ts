@@ -150,13 +150,13 @@ export const mailKey = ({ executionId, life, message }: FoundMail): Item =>
 const mailboxPut = (table: string, mailbox: Mailbox, wakeShards: number): Put =>
   conditional(table, mailboxItem(mailbox, wakeShards), { version: mailbox.version });
 
-/** What accepts a message. */
+/** Writes that accept a message. */
 export const sentPuts = (table: string, { mailbox, message }: SentMessage, wakeShards: number): Put[] => [
   mailboxPut(table, mailbox, wakeShards),
   conditional(table, messageItem(message, mailbox), { version: 1 }),
 ];
 
-/** What is written with the step that takes a message: the mailbox without it, and the message as taken. */
+/** Writes beside the step that takes a message: the mailbox without it, and the message as taken. */
 export const takenPuts = (table: string, { mailbox, message }: TakenMessage, wakeShards: number): Put[] => [
   mailboxPut(table, mailbox, wakeShards),
   {

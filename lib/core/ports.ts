@@ -196,7 +196,7 @@ export interface Lanes {
   readonly unqueue: (lane: string, queued: Queued) => Promise<void>;
 }
 
-/** What is sent to executions. Reads are strongly consistent. */
+/** Messages to executions, and their mailboxes. Reads are strongly consistent. */
 export interface Mailboxes {
   readonly readMailbox: (executionId: string, life: string) => Promise<Mailbox | undefined>;
   readonly readMessage: (

@@ -76,8 +76,8 @@ export interface Start {
   /** Collects executions that get a place meanwhile: the owner of this list carries them on. */
   readonly handedOn?: HandedOn;
   /**
-   * As this process has written or read it before the execution: what comes of its messages is evaluated, and
-   * then its wake time goes.
+   * The mailbox, as this process wrote or read it before the execution: its messages are evaluated, and then
+   * its wake time goes.
    */
   readonly mailbox?: Mailbox;
   /** A state to decide on without reading first. */

@@ -24,7 +24,7 @@ export function becauseOfMessage(step: ReceiveStep, state: Snapshot): string | u
     : `no message '${step.message}' has come; it waits until ${timeText(untilAt)}`;
 }
 
-/** What a step that is done went on with. */
+/** Says with what a step that is done went on. */
 export const tookText = ({ message }: ReceiveStep, record: Step | undefined): string =>
   record?.received === undefined
     ? `no message '${message}' came in time, and it goes on`
@@ -33,7 +33,7 @@ export const tookText = ({ message }: ReceiveStep, record: Step | undefined): st
 /** So many are named one by one. */
 const NAMED = 20;
 
-/** What was accepted, and no step has taken. */
+/** Says which accepted messages no step has taken. */
 export function leftInMailbox({ mailbox: { mailbox } = { messages: {} } }: Snapshot): Happened[] {
   const entries = mailbox?.entries ?? [];
   const named = entries.slice(0, NAMED).map(leftText);

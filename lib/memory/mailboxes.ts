@@ -11,7 +11,7 @@ const mail = (of: Omit<FoundMail, 'kind'>): FoundMail => ({ kind: 'mail', ...of 
 export class MailboxTable {
   readonly #mailboxes = new Map<string, Mailbox>();
   readonly #messages = new Map<string, ExecutionMessage>();
-  /** Those that have a wake time. */
+  /** Keys of mailboxes that have a wake time. */
   readonly #waking = new Set<string>();
 
   readMailbox(executionId: string, life: string): Mailbox | undefined {
@@ -49,7 +49,7 @@ export class MailboxTable {
     this.#messages.set(keyOf(message.executionId, message.life, message.id), message);
   }
 
-  /** What a supervisor finds. */
+  /** Mailboxes that a supervisor finds. */
   due(): Due[] {
     return [...this.#waking].flatMap((key) => {
       const { executionId, life, wakeAt } = this.#mailboxes.get(key) ?? {};
@@ -66,7 +66,7 @@ export class MailboxTable {
       .sort((one, other) => one.order - other.order);
   }
 
-  /** As an audit finds them. */
+  /** Mailboxes and messages, in the form in which an audit finds them. */
   found(executionId?: string): FoundMail[] {
     const isAsked = (one: { readonly executionId: string }): boolean =>
       executionId === undefined || one.executionId === executionId;

@@ -86,7 +86,7 @@ export class MemoryStore implements Store {
     };
   }
 
-  /** What is sent to executions: written together with them. */
+  /** Messages to executions: written together with these. */
   get mailboxes(): MailboxTable {
     return this.#table.mailboxes;
   }

@@ -65,7 +65,7 @@ export interface MessageRequest {
   readonly by?: Caller;
 }
 
-/** What was accepted. */
+/** A message that was accepted. */
 export interface Accepted {
   readonly executionId: string;
   readonly id: string;
@@ -124,7 +124,7 @@ const sentBefore = ({ mailboxes, shown, id }: Sending): Promise<ExecutionMessage
 
 interface Written {
   readonly message: ExecutionMessage;
-  /** As it was written with the message; absent if that was there already. */
+  /** The mailbox that was written with the message; absent if that was there already. */
   readonly mailbox?: Mailbox;
 }
 
@@ -264,7 +264,7 @@ function refuseLarge(bytes: number): void {
     throw refuse('too-large', `the body has ${bytes} bytes; at most ${MOST_MESSAGE_BYTES} are allowed`);
 }
 
-/** That of the deployed workflow; one that only runs within others is found with them. */
+/** The schema of the deployed workflow; one that only runs within others is found with them. */
 function schemaOf(
   workflows: readonly Workflow[],
   workflow: string,

@@ -141,8 +141,8 @@ const inputHashOf = (
 
 /**
  * Starts an execution of a workflow that need not be one of the authors'.
- * @param first the message that is written with it; if the execution exists already, whatever its input, it is
- * returned and nothing is written
+ * @param first the message that is written with it; if the execution exists already, whatever its input, it
+ * is returned and nothing is written
  */
 export async function startOf(
   scheduler: Scheduler,

@@ -40,8 +40,8 @@ export type StartOutcome =
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /**
- * Starts or sends what a message asks for. Rejects if the outcome is unknown: then the message must be delivered
- * again.
+ * Starts or sends what a message asks for. Rejects if the outcome is unknown: then the message must be
+ * delivered again.
  */
 export async function startFrom(
   scheduler: Scheduler,

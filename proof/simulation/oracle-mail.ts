@@ -24,7 +24,7 @@ interface Booked {
   readonly id: string;
   readonly name: string;
   readonly order: number;
-  /** As its record says. */
+  /** The time in its record. */
   readonly at: number;
   /** When the table had it. */
   readonly trueAt: number;
@@ -40,7 +40,7 @@ interface Eyes {
   readonly planOf: (id: string) => Plan | undefined;
 }
 
-/** What a write of a step is judged by. */
+/** A write of a step, as far as it is judged. */
 interface MailWrite {
   readonly plan: Plan;
   readonly before: Snapshot;

@@ -158,7 +158,7 @@ export interface Host {
   readonly erasures: OracleErasures;
   /** Its bulk actions, in a world that has some. */
   readonly bulks: BulkWorld | undefined;
-  /** The knowledge of its functions' processes about their agents' breakers and rates, and the supervisors. */
+  /** The knowledge of its functions' processes about their agents' breakers and rates, and supervisors. */
   readonly warm: Map<string, Warm[]>;
   readonly known: WakeUps['known'][];
   /** Plans that the world's own judges have derived. */

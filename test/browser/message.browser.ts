@@ -1,4 +1,4 @@
-/** A message that a person sends to an execution: by its form, once, and what no schema takes is said there. */
+/** A message that a person sends to an execution: by its form, once; what no schema takes is said there. */
 
 import type { Browser } from 'playwright-core';
 import * as z from 'zod/mini';

@@ -94,7 +94,7 @@ export const receive = (name: string, before: readonly string[]): fc.Arbitrary<R
       ...(otherwise === undefined ? {} : { otherwise }),
     }));
 
-/** What a process may know of the mailbox of an execution of life 'life1': nothing, or what it has read. */
+/** A process's knowledge of the mailbox of an execution of life 'life1': nothing, or what it has read. */
 export const knownMailbox = (now: number): fc.Arbitrary<KnownMailbox | undefined> =>
   fc.option(
     fc

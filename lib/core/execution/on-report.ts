@@ -10,7 +10,7 @@
  */
 
 import { resolvedBySuccess } from '../operators/resolution.ts';
-import { type AgentStep, agentStep, dependentsOf, endsFromOutside, type Plan } from '../plan/plan.ts';
+import { type AgentStep, agentStep, dependentsOf, endsByParty, type Plan } from '../plan/plan.ts';
 import { executionAfter } from '../decisions/change.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
@@ -119,7 +119,7 @@ function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
   if (dependents.length > 0) {
     // A callback may have been answered since, and a message may have come.
     return dependents.every(
-      (other) => other.after.length === 1 && other.when === undefined && !endsFromOutside(other),
+      (other) => other.after.length === 1 && other.when === undefined && !endsByParty(other),
     );
   }
   return plan.steps.every(({ name }) => name === step.name || isSatisfied(state.steps[name]));

@@ -329,7 +329,7 @@ export const isCallback = (step: PlanStep | undefined): step is CallbackStep =>
 export const isReceive = (step: PlanStep | undefined): step is ReceiveStep => step?.kind === 'receive';
 
 /** An answer or a message from outside ends it, which may come at any time. */
-export const endsFromOutside = (step: PlanStep | undefined): boolean => isCallback(step) || isReceive(step);
+export const endsByParty = (step: PlanStep | undefined): boolean => isCallback(step) || isReceive(step);
 
 /** The names of the messages that an execution of the plan takes. */
 export const messagesOf = (plan: Plan): readonly string[] => [

@@ -21,7 +21,7 @@ export interface MailboxEntry {
   readonly bytes: number;
 }
 
-/** What was sent to an execution, and has not been taken. */
+/** The messages to an execution that no step has taken. */
 export interface Mailbox {
   readonly executionId: string;
   readonly life: string;

@@ -17,7 +17,7 @@
 import type { Away } from '../values/away.ts';
 import { asIncident } from '../records/question.ts';
 import { planInStatus } from '../plan/on-failure.ts';
-import { graphOf, endsFromOutside, hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
+import { graphOf, endsByParty, hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import type { Decision } from '../decisions/decision.ts';
 import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
@@ -141,7 +141,7 @@ function withUnleasedEnd(
 ): Execution | undefined {
   if (step === undefined || isLeased(steps[step.name]) || isLeased(step)) return undefined;
   const isDefault =
-    endsFromOutside(graphOf(plan).step.get(step.name)) &&
+    endsByParty(graphOf(plan).step.get(step.name)) &&
     step.status === 'done' &&
     steps[step.name]?.status !== 'answered';
   const isOver = step.status === 'failed' || isDefault || isAllOver(plan, { ...steps, [step.name]: step });
