@@ -7,8 +7,18 @@ import {
   onMessage,
   onObjectCreated,
   onSchedule,
+  onWebhook,
 } from '../../lib/author/triggers/trigger-declaration.ts';
-import { compiledTrigger, EVENT, MESSAGE, OBJECT_CREATED } from '../../lib/infra/event-shapes.ts';
+import { hmacSha256 } from '../../lib/author/triggers/webhook.ts';
+import { secret } from '../../lib/index.ts';
+import {
+  compiledTrigger,
+  EVENT,
+  MESSAGE,
+  OBJECT_CREATED,
+  WEBHOOK,
+  webhookName,
+} from '../../lib/infra/event-shapes.ts';
 import { FOUND } from './fixture.ts';
 import { makeStack, Reader } from './template.ts';
 
@@ -65,6 +75,21 @@ test('a trigger that sends has the id of its event, its body, and the key of the
   });
 });
 
+test('a webhook sends its body, and is named by the message', () => {
+  const verify = hmacSha256({ header: 'bank-signature', secret: secret('BANK') });
+  const paid = onWebhook(order, { verify, send: 'paid', key: '$.body.order' });
+  expect(webhookName(paid)).toBe('order-paid');
+  expect(compiledTrigger(WEBHOOK, 'order', paid.options as never)).toMatchObject({
+    name: 'order-paid',
+    from: 'webhook',
+    input: ref('body'),
+    key: [ref('hash')],
+    send: { message: 'paid', key: [ref('body', 'order')] },
+  });
+  const both = { verify, send: 'paid', key: '$.body.order', answers: 'x', output: '$.body' };
+  expect(() => onWebhook(order, both as never)).toThrow('to answer a callback');
+});
+
 test('each has a queue as one that starts has', () => {
   const stack = stackWith(
     onEvent(order, { pattern, input: '$.detail' }),
@@ -95,7 +120,7 @@ test.each<[string, () => unknown, string]>([
   [
     'a workflow that takes none',
     () => stackWith(onMessage({ ...order, name: 'report' }, { send: 'paid', key: '$.body.id' })),
-    'there is none',
+    'it takes no message',
   ],
   [
     'a key that is the same for every event',

@@ -3,9 +3,10 @@
 import * as z from 'zod/mini';
 import type { AgentHandler } from '../../lib/agent/handler.ts';
 import { ApiError, type Client, createClient } from '../../lib/client.ts';
-import { agent, workflow } from '../../lib/index.ts';
+import { agent, onWebhook, workflow } from '../../lib/index.ts';
 import type { Server } from '../../serve/server.ts';
 import type { Served } from '../../serve/workflows.ts';
+import { SECRET, SENDERS } from '../webhooks/senders.ts';
 import { type TestServer, testServer } from './served.ts';
 
 const order = z.object({ orderId: z.string() });
@@ -55,6 +56,29 @@ it('takes what was sent early, late and twice, once each, and refuses what comes
   const late = client.send({ executionId }, 'paid', { amount: 9 });
   await expect(late).rejects.toMatchObject({ code: 'ended', status: 409 });
   await expect(late).rejects.toBeInstanceOf(ApiError);
+});
+
+it('takes the signed request of a third party, once, however often it is sent', async () => {
+  process.env['TEST_WEBHOOK_SECRET'] = SECRET;
+  const { payments } = SENDERS;
+  const paid = onWebhook(shop, {
+    verify: payments.verify,
+    send: 'paid',
+    key: '$.body.order',
+    message: { amount: '$.body.amount' },
+  });
+  const server = await tested.start({ served: { ...served, triggers: [paid] } });
+  const client = clientOf(server);
+  const input = { orderId: 'o-3' };
+  const { executionId } = await client.start('shop', { input, idempotencyKey: 'o-3' });
+  for (let sent = 0; sent < 3; sent += 1) {
+    const { headers, body } = payments.sends('{"order":"o-3","amount":5}', Date.now());
+    const answer = await fetch(`${server.url}/webhooks/shop-paid`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(200);
+  }
+  expect((await client.send({ executionId }, 'rated', 'ok')).order).toBe(2);
+  expect(await client.waitForEnd(executionId)).toMatchObject({ output: { amount: 5, rated: 'ok' } });
+  delete process.env['TEST_WEBHOOK_SECRET'];
 });
 
 it('has what was sent before a stop, and before the turn of its step', async () => {
