@@ -23,8 +23,15 @@ interface World {
   readonly planOf: (id: string) => Plan | undefined;
 }
 
-/** A process's view of the queues: those that could have got a place, by lane. */
-type Eyes = Map<string, readonly Queued[]>;
+/** A read of a queue, and the version of the lane's record then. */
+interface Seen {
+  readonly version: number;
+  /** The entries that could have got a place. */
+  readonly alive: readonly Queued[];
+}
+
+/** A process's reads of the queues, by lane: it may evaluate several executions at once. */
+type Eyes = Map<string, readonly Seen[]>;
 
 /** The time from its first effect at a service to its last. */
 interface Span {
@@ -79,14 +86,28 @@ export class OracleLanes {
   }
 
   looks(lane: string, seen: Eyes): void {
-    seen.set(
-      lane,
-      this.#world.lanes.inQueue(lane).filter((one) => this.#isAlive(one)),
-    );
+    const { lanes } = this.#world;
+    const version = lanes.lanes.get(lane)?.version ?? 0;
+    const alive = lanes.inQueue(lane).filter((one) => this.#isAlive(one));
+    const before = (seen.get(lane) ?? []).filter((one) => one.version === version);
+    seen.set(lane, [...before, { version, alive }]);
+  }
+
+  /**
+   * The entries in every read on which this write may rest: of several in one process, it is not known which
+   * does. A write without a read of its own rests on the one before.
+   */
+  #seenBy({ lane, version }: Lane, seen: Eyes): readonly Queued[] {
+    const reads = seen.get(lane) ?? [];
+    const [first, ...others] = reads.filter((one) => one.version === version - 1);
+    const inAll = (one: Queued): boolean =>
+      others.every(({ alive }) => alive.some((other) => isSame(one, other)));
+    return first?.alive.filter(inAll) ?? reads.at(-1)?.alive ?? [];
   }
 
   /** An execution that gets a place comes before all others that could have got it. */
-  judgeWrite({ lane, holders, version, atMost }: Lane, seen: Eyes): void {
+  judgeWrite(record: Lane, seen: Eyes): void {
+    const { lane, holders, version, atMost } = record;
     const before = this.#world.lanes.lanes.get(lane);
     if ((before?.version ?? 0) !== version - 1) return;
     const known = before?.holders ?? [];
@@ -96,7 +117,7 @@ export class OracleLanes {
       this.#world.violate(lane, `N1 ${holders.length} hold places of ${atMost}`);
     for (const one of fresh) {
       const place = queue.find((other) => isSame(one, other))?.place;
-      const passed = (seen.get(lane) ?? []).find(
+      const passed = this.#seenBy(record, seen).find(
         (other) =>
           other.place < (place ?? 0) &&
           this.#isAlive(other) &&
