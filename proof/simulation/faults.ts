@@ -53,7 +53,13 @@ const DRAWN_KINDS = [
   ...OF_PEOPLE_AND_WORLDS,
 ] as const;
 /** Kinds with dice of their own come last, so that the worlds of all seeds stay as they were. */
-export const FAULT_KINDS = [...DRAWN_KINDS, 'refusedIndex', 'lostValue', 'jumpedClock'] as const;
+export const FAULT_KINDS = [
+  ...DRAWN_KINDS,
+  'refusedIndex',
+  'lostValue',
+  'jumpedClock',
+  'deadSender',
+] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 type DrawnKind = (typeof DRAWN_KINDS)[number];
 export type FaultCounts = Record<FaultKind, number>;

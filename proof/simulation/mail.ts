@@ -11,7 +11,7 @@ import { isTerminal } from '../../lib/core/records/state.ts';
 import { isSteadfastError } from '../../lib/core/values/errors.ts';
 import { sendMessage } from '../../lib/scheduler/messages.ts';
 import type { Choice } from './plans.ts';
-import { type Host, planOf, schedulerFor } from './process.ts';
+import { type Host, kill, planOf, type Process, schedulerFor } from './process.ts';
 
 /** The share of the steps that wait for a message before they begin. */
 const WAITING_SHARE = 0.45;
@@ -42,6 +42,14 @@ const receiveStep = (name: string, after: readonly string[], choice: Choice): Re
   withinMs: choice.pick(TIMES),
   ...(choice.chance(0.6) ? { otherwise: 'continue' as const } : {}),
 });
+
+/** The share of the senders that die once their message is written, and nobody has read the mailbox. */
+const DIES_SHARE = 0.12;
+
+export function mayDie(host: Host, sender: Process): void {
+  const { faults, sending } = host;
+  if (sending?.chance(DIES_SHARE) === true && faults.strikes('deadSender')) kill(host, sender);
+}
 
 /** How many more than it can take are sent to an execution, at most. */
 const TOO_MANY = 1;

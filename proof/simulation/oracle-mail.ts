@@ -38,6 +38,8 @@ interface Eyes {
   readonly now: () => number;
   readonly violate: (about: string, problem: string) => void;
   readonly planOf: (id: string) => Plan | undefined;
+  /** A sender's message is written: it may die now. */
+  readonly accepted: (by: Process) => void;
 }
 
 /** A write of a step, as far as it is judged. */
@@ -94,6 +96,7 @@ export class OracleMail {
     if (entries !== open) this.#violate(id, `M3 the mailbox has ${entries} and not ${open}`);
     book.push({ id: message.id, name, order, at, trueAt: now(), by });
     kinds.messageSent += 1;
+    this.#eyes.accepted(by);
     const state = table.read(id);
     const plan = planOf(id);
     if (state?.execution.life !== life || plan === undefined) return result;

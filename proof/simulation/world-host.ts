@@ -19,6 +19,7 @@ import type { FileStore } from './file-store.ts';
 import type { Faults } from './faults.ts';
 import type { KindCounts } from './kinds.ts';
 import { Ledger } from './ledger.ts';
+import { mayDie } from './mail.ts';
 import { sendMessage } from './messages.ts';
 import { OracleBreakers } from './oracle-breakers.ts';
 import { OracleErasures } from './oracle-erasures.ts';
@@ -74,7 +75,12 @@ const lanesJudged = ({ table, kinds, violate }: Eyes, host: () => Host): OracleL
   });
 
 const mailJudged = (eyes: Eyes, host: () => Host): OracleMail =>
-  new OracleMail({ ...eyes, now: () => host().events.now, planOf: (id) => planOf(host(), id) });
+  new OracleMail({
+    ...eyes,
+    now: () => host().events.now,
+    planOf: (id) => planOf(host(), id),
+    accepted: (by) => mayDie(host(), by),
+  });
 
 const ratesJudged = (seed: number, hasRates: boolean, kinds: KindCounts): OracleRates =>
   new OracleRates(hasRates ? choiceOf(seededRandom(seed ^ RATE_DICE)) : undefined, kinds);

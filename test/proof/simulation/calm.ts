@@ -32,6 +32,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
     now: () => 0,
     violate: () => undefined,
     planOf: () => undefined,
+    accepted: () => undefined,
   }),
   carried: undefined,
   external,
