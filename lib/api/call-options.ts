@@ -103,8 +103,8 @@ export interface KeyedMessageOptions extends MessageOptions {
   /** The `idempotencyKey` of its start. */
   readonly key: string;
   /**
-   * How an execution is started, together with the message, if none has the key. If there is one, its input is
-   * not compared.
+   * How an execution is started, together with the message, if none has the key. If there is one, its input
+   * is not compared.
    */
   readonly startWith?: Omit<StartOptions, 'idempotencyKey'>;
 }
