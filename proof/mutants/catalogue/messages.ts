@@ -100,7 +100,7 @@ export const MESSAGES: readonly Mutant[] = [
     file: 'lib/scheduler/messages.ts',
     find: '    wakeAt: clock.now() + WAKE_MS,\n',
     replace: '',
-    killer: simulated(),
+    killer: jest('scheduler/messages', 'is found by a supervisor'),
   },
   {
     id: 'supervisor-without-mailboxes',
