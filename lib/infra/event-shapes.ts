@@ -11,6 +11,7 @@ import {
   type TriggerOptions,
   type WebhookTrigger,
 } from '../author/triggers/trigger-declaration.ts';
+import type { FoundWorkflow } from './discovery.ts';
 import { type Compiled, compileKey, compileMapping, type EventShape } from './event-mapping.ts';
 
 export interface SourceKind {
@@ -177,3 +178,14 @@ function compiledSend(
       : { startWith: compileMapping(startWith, kind.shape, `${place}: startWith`) }),
   };
 }
+
+/** Problems with the message of a trigger that sends to this workflow. */
+export const unknownMessage = (
+  { send }: SendingOptions,
+  { name, messages = [] }: Pick<FoundWorkflow, 'name' | 'messages'>,
+): readonly string[] =>
+  messages.includes(send)
+    ? []
+    : [
+        `it sends '${send}', and workflow '${name}' takes no such message; ${messages.length === 0 ? 'it takes no message' : `there are: ${messages.join(', ')}`}`,
+      ];

@@ -10,10 +10,12 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { misfitsOf } from '../author/schemas/input-check.ts';
 import { type InputShape, mappingProblems } from '../author/schemas/reference-check.ts';
 import { scheduleProblem } from '../author/triggers/schedule-check.ts';
-import type {
-  AnswerOptions,
-  DeclaredTrigger,
-  TriggerOptions,
+import {
+  type AnswerOptions,
+  type DeclaredTrigger,
+  isSending,
+  type SendingOptions,
+  type TriggerOptions,
 } from '../author/triggers/trigger-declaration.ts';
 import type { Expr } from '../core/plan/refs.ts';
 import { DiscoveryError, type FoundTrigger, type FoundWorkflow } from './discovery.ts';
@@ -24,6 +26,7 @@ import {
   OBJECT_CREATED,
   SCHEDULE,
   type SourceKind,
+  unknownMessage,
   WEBHOOK,
 } from './event-shapes.ts';
 
@@ -40,6 +43,7 @@ interface Started {
   readonly schema: unknown;
   /** Absent: its schema does not say it. */
   readonly shape?: InputShape | undefined;
+  readonly messages?: readonly string[] | undefined;
 }
 
 /** @throws DiscoveryError naming the file and its export */
@@ -50,7 +54,8 @@ export function refuseTriggers(
 ): void {
   for (const { file, exportName, trigger } of triggers) {
     const started = workflows.find(({ name }) => name === trigger.workflow);
-    const input = started && { schema: schemas.get(started.name), shape: started.input };
+    const { messages } = started ?? {};
+    const input = started && { schema: schemas.get(started.name), shape: started.input, messages };
     const problem = triggerProblem(trigger, input);
     if (problem !== undefined) throw new DiscoveryError(`${file}, ${exportName}: ${problem}`);
   }
@@ -64,19 +69,49 @@ function triggerProblem(trigger: DeclaredTrigger, started: Started | undefined):
   const { workflow, on, options } = trigger;
   const ofSchedule = on === 'schedule' ? scheduleProblem(options) : undefined;
   if (ofSchedule !== undefined) return ofSchedule;
+  if (isSending(options)) return sendingProblem(KINDS[on], workflow, options, started);
   const { output, answers }: Partial<AnswerOptions> = on === 'webhook' ? options : {};
   const input = options.input ?? output ?? '$.body';
   const compiled = compiledTrigger(KINDS[on], workflow, { ...options, input } as TriggerOptions);
   // An answer is an output, which the callback's schema checks at run time.
   if (started === undefined || answers !== undefined) return undefined;
-  const { schema, shape } = started;
-  const fields = shape === undefined ? [] : mappingProblems(input, shape);
-  const problems = fields.length > 0 ? fields : misfits(compiled.input as Expr, workflow, schema);
-  return problems.length === 0 ? undefined : `trigger '${compiled.name}': ${problems.join('; ')}`;
+  return problemOf(
+    compiled.name,
+    inputProblems({ mapping: input, given: compiled.input }, workflow, started),
+  );
 }
 
-function misfits(given: Expr, workflow: string, schema: unknown): string[] {
+/** The message of a trigger is compared by its name; its body fits its schema or not when it comes. */
+function sendingProblem(
+  kind: SourceKind,
+  workflow: string,
+  options: SendingOptions,
+  started: Started | undefined,
+): string | undefined {
+  const { name, send } = compiledTrigger(kind, workflow, options);
+  if (started === undefined) return undefined;
+  const first = { mapping: options.startWith, given: send?.startWith };
+  const unknown = unknownMessage(options, { name: workflow, messages: started.messages ?? [] });
+  return problemOf(name, [
+    ...unknown,
+    ...(first.given === undefined ? [] : inputProblems(first, workflow, started)),
+  ]);
+}
+
+const problemOf = (name: string, problems: readonly string[]): string | undefined =>
+  problems.length === 0 ? undefined : `trigger '${name}': ${problems.join('; ')}`;
+
+function inputProblems(
+  { mapping, given: input }: { readonly mapping: unknown; readonly given: unknown },
+  workflow: string,
+  { schema, shape }: Started,
+): readonly string[] {
+  const fields = shape === undefined ? [] : mappingProblems(mapping, shape);
+  return fields.length > 0 ? fields : misfits(input as Expr, workflow, schema);
+}
+
+function misfits(input: Expr, workflow: string, schema: unknown): string[] {
   const { validate } = Object(Object(schema)['~standard']) as { validate?: unknown };
   if (typeof validate !== 'function') return [];
-  return misfitsOf({ given, to: `workflow '${workflow}'`, schema: schema as StandardSchemaV1 });
+  return misfitsOf({ given: input, to: `workflow '${workflow}'`, schema: schema as StandardSchemaV1 });
 }

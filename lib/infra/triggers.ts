@@ -34,6 +34,7 @@ import {
   OBJECT_CREATED,
   SCHEDULE,
   type SourceKind,
+  unknownMessage,
   WEBHOOK,
   type WebhookParts,
 } from './event-shapes.ts';
@@ -313,16 +314,6 @@ function makeSchedule(
 
 const misfitInput = (mapping: unknown, { input }: FoundWorkflow): readonly string[] =>
   input === undefined || mapping === undefined ? [] : mappingProblems(mapping, input);
-
-const unknownMessage = (
-  { send }: SendingOptions,
-  { name, messages = [] }: FoundWorkflow,
-): readonly string[] =>
-  messages.includes(send)
-    ? []
-    : [
-        `it sends '${send}', and workflow '${name}' takes no such message; ${messages.length === 0 ? 'it takes no message' : `there are: ${messages.join(', ')}`}`,
-      ];
 
 /** CloudFormation would refuse it after minutes. What is known only then, and a single time, are its own. */
 function refuseSchedule({ expressionString: schedule, timeZone }: ScheduleExpression): void {

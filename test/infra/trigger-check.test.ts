@@ -12,7 +12,8 @@ function discovered(trigger: string, input = INPUT) {
   const root = project({
     'workflows/ww/workflow.ts': `import { workflow } from '${LIB}/index.ts';
       import * as z from '${ZOD}';
-      export const ww = workflow('ww', { input: ${input}, within: '1h' }, (w) => { w.callback('a', { output: z.any(), within: '1s' }); });`,
+      export const ww = workflow('ww', { input: ${input}, within: '1h' }, (w) => { w.callback('a', { output: z.any(), within: '1s' });
+        w.receive('paid', { message: z.any(), within: '1s' }); });`,
     'workflows/ww/triggers.ts': `import { onMessage, onSchedule, onWebhook, hmacSha256, secret } from '${LIB}/index.ts';
       import { ww } from './workflow.ts';
       const every = 'rate(1 minute)';
@@ -37,6 +38,19 @@ test.each([
   );
 });
 
+test.each([
+  [
+    "send: 'payed', key: '$.body.id'",
+    "it sends 'payed', and workflow 'ww' takes no such message; there are: paid",
+  ],
+  ["send: 'paid', key: 'o-1'", "key: 'o-1' is the same for every event"],
+  ["send: 'paid', key: '$.body.id', startWith: { x: 'a', n: '1' }", "workflow 'ww' refuses its input: n:"],
+])('a trigger that sends with %s', async (options, message) => {
+  await expect(discovered(`onMessage(ww, { ${options} })`)).rejects.toThrow(
+    expect.objectContaining({ message: expect.stringContaining(message) }),
+  );
+});
+
 test('the refusal begins with the file, the export and the trigger', async () => {
   const given = discovered("onSchedule(ww, { schedule: every, input: { x: 'a' } })");
   await expect(given).rejects.toThrow(`${at}input.n is required, and left out`);
@@ -56,6 +70,7 @@ test.each([
   "onSchedule(ww, { schedule: every, input: { x: { $concat: ['at ', '$.time'] }, n: { $literal: 2 } } })",
   'onMessage(ww)',
   "onMessage(ww, { input: { x: '$.body.x', n: '$.body.n' } })",
+  "onMessage(ww, { send: 'paid', key: '$.body.id', startWith: { x: '$.body.x', n: 1 } })",
   "onWebhook(ww, { verify: hmacSha256({ header: 'signature', secret: secret('KEY') }), answers: 'a', output: { y: 1 } })",
 ])('what an event may complete is taken: %s', async (trigger) => {
   expect((await discovered(trigger)).triggers).toHaveLength(1);
