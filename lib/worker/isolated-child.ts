@@ -21,7 +21,7 @@ export interface Program {
   readonly args?: readonly string[];
   readonly execArgv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The limit of all its memory; without it, only the machine's memory limits it. */
+  /** The limit of all its memory (`serve --worker-memory`); without it, only the machine's memory limits it. */
   readonly memoryMb?: number;
 }
 
@@ -43,7 +43,8 @@ export class IsolatedChild {
     { entry, args = [], execArgv = [], env = {}, memoryMb }: Program,
     onSaid: (said: unknown) => void,
   ) {
-    const bound = memoryMb === undefined ? [] : [`--max-old-space-size=${Math.ceil(memoryMb * HEAP_PART)}`];
+    const heapMb = memoryMb === undefined ? undefined : Math.ceil(memoryMb * HEAP_PART);
+    const bound = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
     // If the system cannot start another process, this throws, or the child has no id.
     try {
       this.#child = fork(entry, [...args], {
@@ -67,7 +68,7 @@ export class IsolatedChild {
         over();
       });
       child.once('exit', (code, signal) => {
-        this.exit = signal === null ? `exit code ${code}` : `signal ${signal}`;
+        this.exit = signal === null ? `exit code ${code}` : `signal ${signal}${fullHeap(signal, heapMb)}`;
         over();
       });
     });
@@ -109,6 +110,17 @@ export class IsolatedChild {
     const all = this.#child?.stdio as ChildProcess['stdio'] | undefined;
     return all?.[PIPE_FD] as Socket | undefined;
   }
+}
+
+/**
+ * What V8 ends a process for that cannot get more memory. Only probably: native code of a package may abort,
+ * too, and V8's own words go to the output, which nobody reads here.
+ */
+function fullHeap(signal: string | null, heapMb: number | undefined): string {
+  if (signal !== 'SIGABRT') return '';
+  const [of, more] =
+    heapMb === undefined ? ['', ''] : [` of ${heapMb} MB`, '; --worker-memory gives it more'];
+  return `: probably its heap${of} was full ('JavaScript heap out of memory' in the output)${more}`;
 }
 
 /** Resolves once everything has ended; never if something cannot be ended (I3). */

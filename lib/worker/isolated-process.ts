@@ -280,7 +280,7 @@ export class OwnProcess {
         break;
       case 'alive':
         if (word.rssBytes <= this.#memoryMb * MB || this.#isEnding) break;
-        this.#why = `it took more than the ${this.#memoryMb} MB of memory that it may have`;
+        this.#why = `it took more than the ${this.#memoryMb} MB of memory that it may have (--worker-memory)`;
         this.#ended();
         void this.end();
         break;

@@ -34,7 +34,11 @@ it.each([
   ['never', 'it ignored the end of its signal'],
   ['blocks', 'it was silent for'],
   ['is-killed', 'signal SIGKILL'],
-  ['leaks', 'MB of memory that it may have'],
+  ['leaks', 'MB of memory that it may have (--worker-memory)'],
+  [
+    'fills',
+    "signal SIGABRT: probably its heap of 225 MB was full ('JavaScript heap out of memory' in the output); --worker-memory gives it more",
+  ],
 ])('one that %s fails alone, and is named (N1)', async (agent, why) => {
   const client = createClient({ url: server.url });
   const file = join(folder, `${agent}-done`);
@@ -67,7 +71,7 @@ it.each([
   const shared = findings.find(({ kind }) => kind === 'worker');
   if (shared !== undefined) expect(shared.oneOf).toContain('waits');
   expect(findings.filter((one) => one !== shared && !tried.includes(one.agent ?? ''))).toEqual([]);
-  if (['is-killed', 'leaks'].includes(agent)) expect(shared?.oneOf).toContain(agent);
+  if (['is-killed', 'leaks', 'fills'].includes(agent)) expect(shared?.oneOf).toContain(agent);
 });
 
 it('one whose memory cannot be measured any more has ended nothing', async () => {

@@ -32,6 +32,7 @@ export const isKilled = agent('is-killed', way);
 export const unmeasured = agent('unmeasured', way);
 /** It is not ended at its time limit: it takes a while to fill its memory. */
 export const leaks = agent('leaks', { ...way, timeout: '30s' });
+export const fills = agent('fills', { ...way, timeout: '30s', lease: '20s' });
 
 export const healthy = workflow(
   'healthy',
@@ -55,4 +56,9 @@ export const wLeaks = workflow(
   'w-leaks',
   { input: none, within: '1h' },
   (w) => w.step('work', leaks, {}, { recovery }).output,
+);
+export const wFills = workflow(
+  'w-fills',
+  { input: none, within: '1h' },
+  (w) => w.step('work', fills, {}, { recovery }).output,
 );
