@@ -13,6 +13,7 @@ interface Layer {
 }
 const LOADED_PARTS = [
   'author/left-references',
+  'author/schemas/input-check',
   'author/schemas/odd-names',
   'author/schemas/reference-check',
   'author/triggers/schedule-check',
@@ -21,6 +22,7 @@ const LOADED_PARTS = [
   'core/plan/built-in',
   'core/plan/refs',
   'core/plan/workflow',
+  'core/values/errors',
   'core/values/json',
   'core/values/nearest',
   'core/values/options',

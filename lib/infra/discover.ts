@@ -130,7 +130,7 @@ interface LoadedFolder {
   readonly warnings: readonly FoundWarning[];
   /** Agents' files that hold code. */
   readonly files: readonly AgentFile[];
-  /** Of the workflows' inputs, by name. */
+  /** The schemas of inputs, by workflow. */
   readonly schemas: ReadonlyMap<string, unknown>;
 }
 

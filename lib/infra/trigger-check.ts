@@ -6,8 +6,7 @@
  * constants no schema sees before a start.
  */
 
-import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { misfitsOf } from '../author/schemas/input-check.ts';
+import { type GivenInput, misfitsOf } from '../author/schemas/input-check.ts';
 import { type InputShape, mappingProblems } from '../author/schemas/reference-check.ts';
 import { scheduleProblem } from '../author/triggers/schedule-check.ts';
 import {
@@ -113,5 +112,5 @@ function inputProblems(
 function misfits(input: Expr, workflow: string, schema: unknown): string[] {
   const { validate } = Object(Object(schema)['~standard']) as { validate?: unknown };
   if (typeof validate !== 'function') return [];
-  return misfitsOf({ given: input, to: `workflow '${workflow}'`, schema: schema as StandardSchemaV1 });
+  return misfitsOf({ given: input, to: `workflow '${workflow}'`, schema: schema as GivenInput['schema'] });
 }

@@ -21,7 +21,7 @@ export interface Program {
   readonly args?: readonly string[];
   readonly execArgv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The limit of all its memory (`serve --worker-memory`); without it, only the machine's memory limits it. */
+  /** The limit of all its memory (`serve --worker-memory`). @default the machine's memory */
   readonly memoryMb?: number;
 }
 

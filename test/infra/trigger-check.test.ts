@@ -1,4 +1,4 @@
-/** A trigger beside a workflow whose constants the workflow's input never takes is refused before any start. */
+/** A trigger is refused before any start if its workflow's input never takes its constants. */
 
 import { discoverWorkflows } from '../../lib/infra/discover.ts';
 import { handlersIn } from '../../lib/infra/handlers.ts';

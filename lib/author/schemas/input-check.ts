@@ -100,7 +100,7 @@ function fieldsOf(expr: JsonObject): readonly (readonly [string, Expr])[] | unde
   return Object.keys(expr).some((key) => key.startsWith('$')) ? undefined : Object.entries(expr);
 }
 
-/** What a schema refuses of the constants, and what is left out. */
+/** The constants that a schema refuses, and the fields that are left out. */
 export function misfitsOf({ given, to, schema }: GivenInput): string[] {
   const value = valueOf(given);
   if (schema === undefined || value === HOLE) return [];
