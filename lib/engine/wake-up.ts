@@ -12,7 +12,6 @@
 
 import { isPromised, needsPresence, presenceAfter } from '../core/supervision/presence.ts';
 import type { Ports, WakeUps } from '../core/ports.ts';
-import { given } from '../core/values/given.ts';
 import { errorName } from '../core/values/errors.ts';
 
 /**
@@ -63,10 +62,6 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
 }
 
 /** The ports for a supervisor's own evaluations: it is at work already, so it calls no supervisor. */
-export function withoutCalls(ports: Ports): Ports {
-  if (ports.wakeUps === undefined) return ports;
+export const withoutCalls = (ports: Ports): Ports =>
   // Not by spread: the ports may be getters, or methods of a class.
-  const { store, queue, breakers, childInputs, lanes, largeValues, announcer, clock, random, log } = ports;
-  const others = given({ breakers, childInputs, lanes, mailboxes: ports.mailboxes, largeValues });
-  return { store, queue, announcer, clock, random, log, ...others };
-}
+  ports.wakeUps === undefined ? ports : (Object.create(ports, { wakeUps: { value: undefined } }) as Ports);

@@ -10,7 +10,7 @@ import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { tick } from '../../lib/supervisor/sweep.ts';
-import { CALL_MS, callSupervisor } from '../../lib/engine/wake-up.ts';
+import { CALL_MS, callSupervisor, withoutCalls } from '../../lib/engine/wake-up.ts';
 import { memoryPresences, memoryWakeUps } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, drain, harness, type Harness } from './harness.ts';
 
@@ -200,5 +200,14 @@ describe('a supervisor', () => {
     await tick(ports, new Map(), { untilAt, sweepEveryMs: 2_000 });
     expect((await world.h.state(`${id}.sub.0`)).execution.wakeAt).toBeLessThan(untilAt + 60_000);
     expect(world.calls).toEqual([]);
+  });
+
+  it('has every other port, also those of its class', () => {
+    const { ports } = quiet().h.scheduler;
+    const own = withoutCalls(ports);
+    expect(own).not.toBe(ports);
+    expect(own.wakeUps).toBeUndefined();
+    for (const name of Object.keys(ports) as (keyof Ports)[])
+      if (name !== 'wakeUps') expect([name, own[name]]).toEqual([name, ports[name]]);
   });
 });
