@@ -29,8 +29,11 @@ import { pathOf } from '../local/http/by-path.ts';
 import { readBody } from '../local/http/read-body.ts';
 
 const SECRET_WITHIN_MS = 5_000;
-/** Refusals of a message that its sender has sent before in another form. The log reports them. */
-const REPEATED: ReadonlySet<string> = new Set(['already-closed', 'key-reused']);
+/**
+ * Refusals that the sender can do nothing about: it has sent the message before in another form, or its
+ * execution has ended. The log reports them.
+ */
+const REPEATED: ReadonlySet<string> = new Set(['already-closed', 'key-reused', 'ended']);
 
 const webhooksIn = (triggers: readonly DeclaredTrigger[]): readonly WebhookTrigger[] =>
   triggers.filter((trigger) => trigger.on === 'webhook');
@@ -63,8 +66,11 @@ export function webhookListeners(triggers: readonly DeclaredTrigger[], parts: We
     ...parts,
     webhooks: declared.map((one) => ({ name: webhookName(one), verify: one.options.verify })),
     // Loaded at the first request, to keep the server's start fast.
-    secretOf: async (place) =>
-      (await import('../lib/ready/secret.ts')).secretValue(place, AbortSignal.timeout(SECRET_WITHIN_MS)),
+    secretOf: async (place, isFresh) => {
+      const { forget, secretValue } = await import('../lib/ready/secret.ts');
+      if (isFresh === true) forget(place);
+      return secretValue(place, AbortSignal.timeout(SECRET_WITHIN_MS));
+    },
     keep: async ({ name, ...message }) => {
       const trigger = byName.get(name);
       if (trigger === undefined) return 'unknown-trigger';

@@ -214,7 +214,7 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
   const keyed =
     <O extends object, R>(key: string, call: (of: string, given: O) => Promise<R>) =>
     (of: string, given: O): Promise<R> =>
-      again(call)(of, { [key]: crypto.randomUUID(), ...given });
+      again(call)(of, { ...given, [key]: (given as Record<string, unknown>)?.[key] ?? crypto.randomUUID() });
   const [START, COMMAND] = ['idempotencyKey', 'commandId'] as const;
   const calls = Object.fromEntries(
     Object.entries(client).map(([name, call]) => [name, again(call as unknown as AnyCall)]),
@@ -235,10 +235,13 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
     resume: keyed(COMMAND, client.resume),
     retry: keyed(COMMAND, client.retry),
     send: ((to, name, body, how) =>
-      again(client.send)(to, name, body, { id: crypto.randomUUID(), ...how })) as AnyClient['send'],
+      again(client.send)(to, name, body, {
+        ...how,
+        id: how?.id ?? crypto.randomUUID(),
+      })) as AnyClient['send'],
   };
   const create: Bulks['create'] = (given: BulkOptions) =>
-    again(client.makeBulk)({ [START]: crypto.randomUUID(), ...given });
+    again(client.makeBulk)({ ...given, [START]: given[START] ?? crypto.randomUUID() });
   // Resolved twice an incident would be refused, and not say by whom it was resolved.
   const groups = groupsOf(calls, { resolve: client.resolve, create });
   return { ...flat, ...groups } as unknown as Client<W>;

@@ -101,9 +101,10 @@ export function dynamoErasure(
 ): Pick<Erasure, 'recordsOf' | 'remove'> {
   return {
     recordsOf: async (executionId) => {
-      const partitions = [executionPartition(executionId), mailboxPartition(executionId)];
-      const all = await Promise.all(partitions.map((partition) => itemsOf(client, table, partition)));
-      return all.flatMap(({ items }) => items).flatMap((item) => foundIn(item, wakeShards));
+      // The mailbox first: the execution of each message that was read is there, or gone for good.
+      const mail = await itemsOf(client, table, mailboxPartition(executionId));
+      const own = await itemsOf(client, table, executionPartition(executionId));
+      return [...own.items, ...mail.items].flatMap((item) => foundIn(item, wakeShards));
     },
     remove: async (found) => {
       if (found.kind === 'queued') {

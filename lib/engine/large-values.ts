@@ -80,9 +80,16 @@ export function decideWith(
   before: Snapshot,
   event: Event,
 ): Decided | Promise<Decided> {
-  const state = knowing(ports, before);
+  const state = knowing(ports, unread(before));
   const decision = decide(plan, state, event);
   return asksForMore(decision) ? decideLoading(ports, plan, state, event) : { decision, state };
+}
+
+/** A mailbox says nothing of what came after it was read: each decision reads it after its own time. */
+function unread(state: Snapshot): Snapshot {
+  if (state.mailbox === undefined) return state;
+  const { mailbox: _, ...rest } = state;
+  return rest;
 }
 
 const asksForMore = ({ next }: Decision): boolean => next.kind === 'load' || next.kind === 'read-mailbox';

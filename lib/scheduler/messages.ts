@@ -107,9 +107,10 @@ export async function sendMessage(
   if (shown === undefined) throw nobody(scheduler, to);
   const sending = { scheduler, mailboxes, shown, id };
   const { message, mailbox } = await acceptedOnce(sending, request);
-  // The answer to one that was sent before is as of now.
-  const after = mailbox === undefined ? shown.state : await evaluated(sending, mailbox);
-  return answerOf(sending, message, after);
+  if (mailbox !== undefined) return answerOf(sending, message, await evaluated(sending, mailbox));
+  // One that was accepted before the end is answered as the first time, also after the end.
+  const { endedAt = Number.POSITIVE_INFINITY } = shown.state.execution;
+  return answerOf(sending, message, message.at < endedAt ? undefined : shown.state);
 }
 
 interface Sending {
@@ -290,8 +291,7 @@ async function accept(
       id,
       name,
       order: (before?.accepted ?? 0) + 1,
-      // Clocks differ: a later order has no earlier time.
-      at: Math.max(ports.clock.now(), before?.entries.at(-1)?.at ?? 0),
+      at: ports.clock.now(),
       body,
       ...given({ by: by && callerText(by) }),
     };
@@ -335,7 +335,8 @@ function withMessage(
 /**
  * The message is there whether or not it is evaluated now: a supervisor does it at the wake time.
  * @returns the state after it; nothing where it is not known
- * @throws SteadfastError `unknown-execution`: it was erased meanwhile, and the audit removes what was sent
+ * @throws SteadfastError `unknown-execution`: it was erased meanwhile, or has another life under its key; the
+ * audit removes what was sent
  */
 async function evaluated({ scheduler, shown }: Sending, mailbox: Mailbox): Promise<Snapshot | undefined> {
   const { ports } = scheduler;
@@ -347,12 +348,12 @@ async function evaluated({ scheduler, shown }: Sending, mailbox: Mailbox): Promi
     ports.log.note({ what: 'follow-up-failed', executionId: id });
     return undefined;
   }
-  if (after === undefined) throw unknownExecution(id);
+  if (after?.execution.life !== mailbox.life) throw unknownExecution(id);
   return after;
 }
 
 /**
- * @param state as it was read after the message was written; nothing where that is not known
+ * @param state as it was read after the message was written; nothing where that is not known, or says nothing
  * @throws SteadfastError `ended`: no step has taken the message, and none can any more
  */
 async function answerOf(

@@ -62,7 +62,8 @@ export async function startFrom(
     const { input, key, to, startWith } = startOf(trigger, message);
     const tags = { trigger: name };
     if (send !== undefined && to !== undefined) {
-      const first = startWith && { ...startWith, tags };
+      // The tags are those of the trigger that starts with this key: its later event finds its own start.
+      const first = startWith && { ...startWith, tags: { trigger: send.startedBy ?? name } };
       const where = { workflow, key: to, ...given({ startWith: first }) };
       // Its own key is longer than an id may be.
       const request = { name: send.message, body: input, id: scheduler.hash(key), by };

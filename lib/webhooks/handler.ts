@@ -13,7 +13,7 @@ import { metering, once } from '../aws/invocation.ts';
 import { ENV, TRIGGER_FILE } from '../aws/names.ts';
 import { fromEnvironment, telemetryOf } from '../aws/ports.ts';
 import { CLIENT } from '../aws/transport.ts';
-import { secretValue } from '../ready/secret.ts';
+import { forget, secretValue } from '../ready/secret.ts';
 import { type Receive, receiver, type ReceiverParts, type Webhook, WEBHOOK_PATH } from './receive.ts';
 
 const SECRET_WITHIN_MS = 5_000;
@@ -30,7 +30,10 @@ export function webhooksHandler(): (
     return receiver({
       webhooks: JSON.parse(readFileSync(file, 'utf8')) as Webhook[],
       now: Date.now,
-      secretOf: (place) => secretValue(place, AbortSignal.timeout(SECRET_WITHIN_MS)),
+      secretOf: (place, isFresh) => {
+        if (isFresh === true) forget(place);
+        return secretValue(place, AbortSignal.timeout(SECRET_WITHIN_MS));
+      },
       keep: keepingIn(queuesIn(fromEnvironment(ENV.webhookQueues))),
       log: (what, fields) => logger.warn(what, { ...fields }),
     });

@@ -52,7 +52,8 @@ export interface WebhookAnswer {
 export interface ReceiverParts {
   readonly webhooks: readonly Webhook[];
   readonly now: () => number;
-  readonly secretOf: (place: SecretPlace) => Promise<string>;
+  /** @param isFresh whether a value that was read before is not good enough */
+  readonly secretOf: (place: SecretPlace, isFresh?: boolean) => Promise<string>;
   /** Resolves once the message is written, or with a code if it can never be. */
   readonly keep: (message: WebhookMessage) => Promise<string | undefined>;
   readonly log: (what: string, fields: Readonly<Record<string, string>>) => void;
@@ -75,6 +76,9 @@ export const TOO_LARGE: WebhookAnswer = refusal(
   `a body has at most ${MAX_WEBHOOK_BYTES} bytes`,
 );
 
+/** A secret is read again, at most this often, when a request is not signed with the one that is known. */
+const READ_ANEW_MS = 10_000;
+
 /** Checked for an unknown name, with a secret that nobody knows, so that the answer takes as long. */
 const UNKNOWN: SignedBy = {
   header: 'signature',
@@ -91,6 +95,15 @@ export type Receive = (request: WebhookRequest) => Promise<WebhookAnswer>;
 
 export function receiver({ webhooks, now, secretOf, keep, log }: ReceiverParts): Receive {
   const known = new Map(webhooks.map((webhook) => [webhook.name, webhook.verify]));
+  const readAnewAt = new Map<SignedBy, number>();
+  /** The secret may have changed since it was read. A forger does not have it read more often than that. */
+  const isSignedAnew = async (by: SignedBy, request: WebhookRequest, before: string): Promise<boolean> => {
+    const at = now();
+    if (at < (readAnewAt.get(by) ?? Number.NEGATIVE_INFINITY) + READ_ANEW_MS) return false;
+    readAnewAt.set(by, at);
+    const secret = await secretOf(by.secret, true).catch(() => before);
+    return secret !== before && isSigned(by, request, secret, now());
+  };
   return async (request) => {
     if (request.method !== 'POST') return REFUSED;
     if (request.body.length > MAX_WEBHOOK_BYTES) return TOO_LARGE;
@@ -98,7 +111,11 @@ export function receiver({ webhooks, now, secretOf, keep, log }: ReceiverParts):
     const by = known.get(name);
     try {
       const secret = by === undefined ? UNKNOWN_SECRET : await secretOf(by.secret);
-      if (!isSigned(by ?? UNKNOWN, request, secret, now())) return REFUSED;
+      if (
+        !isSigned(by ?? UNKNOWN, request, secret, now()) &&
+        !(by !== undefined && (await isSignedAnew(by, request, secret)))
+      )
+        return REFUSED;
       const body = request.body.toString('utf8');
       if (body === '' || !isUtf8(request.body) || UNSENDABLE.test(body))
         return refusal(400, 'bad-event', 'the body is empty, or no text');

@@ -207,10 +207,12 @@ export class OracleMail {
     const { id, life } = before.execution;
     kinds.messageMissed += 1;
     const overAt = this.#overAt(step, before);
-    const first = this.#bookOf(id, life).find((one) => one.name === step.message && one.taken === undefined);
+    const left = this.#bookOf(id, life).filter((one) => one.name === step.message && one.taken === undefined);
+    const [first] = left;
     if (overAt === undefined || first === undefined) return;
     kinds.messageLeft += 1;
-    if (first.trueAt < overAt - CLOCKS_DIFFER_MS && first.at <= overAt)
+    const isInTime = (one: Booked): boolean => one.trueAt < overAt - CLOCKS_DIFFER_MS && one.at <= overAt;
+    if (left.some(isInTime))
       problems.push(
         `M6 '${step.name}' is over although '${first.id}' came ${overAt - first.trueAt} ms before`,
       );

@@ -83,6 +83,17 @@ it('keeps the key that it is given, and gives commands one of their own', async 
   ]);
 });
 
+it('has an id of its own also where the given one is undefined', async () => {
+  const accepted = [202, { executionId: 'e1', id: 'm', order: 1, at: 1 }] as const;
+  const { client, requests } = answering(accepted, started);
+  const none = { id: undefined } as unknown as { id: string };
+  await client.send({ executionId: 'e1' }, 'paid', 7, none);
+  const keyless = { input: { text: 'a' }, idempotencyKey: undefined };
+  await client.start('speech', keyless as unknown as { input: { text: string } });
+  const own = expect.stringMatching(/^[0-9a-f-]{36}$/);
+  expect(requests.map(({ body }) => body['id'] ?? body['idempotencyKey'])).toEqual([own, own]);
+});
+
 it('sends a message again under an id of its own, also where others sent at that moment', async () => {
   const accepted = [202, { executionId: 'e1', id: 'm', order: 1, at: 1 }] as const;
   const atOnce = [429, { error: { code: 'busy', message: 'send it again' } }] as const;

@@ -4,6 +4,8 @@
  */
 
 import type { Ports } from '../../lib/core/ports.ts';
+import { decisionInputsOf } from '../../lib/engine/decision-inputs.ts';
+import { decideWith } from '../../lib/engine/large-values.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { book } from './book.ts';
@@ -192,6 +194,20 @@ describe('a mailbox', () => {
     gate.resolve();
     await sending;
     expect((await mailboxOf(h, id))?.wakeAt).toBe(h.clock.now() + FOUND_MS);
+  });
+
+  it('is read for each decision anew: one that came since may be in time (M6)', async () => {
+    const h = open();
+    const id = await waiting(h);
+    const state = await h.state(id);
+    await sendAndDie(h, id, 1);
+    const plan = (await h.store.readPlan(state.execution.plan))!;
+    // An evaluation that read the mailbox, and then waited for an answer of a queue, has this state.
+    const before = { ...state, mailbox: { messages: {} } };
+    const looked = { affected: [], fresh: true, readAt: h.clock.now(), by: 'agent' } as const;
+    const event = { type: 'evaluate', ...looked, ...decisionInputsOf(h) } as const;
+    const { decision } = await decideWith(h, plan, before, event);
+    expect(decision.write?.taken?.message.id).toBe('m-1');
   });
 
   it('is read again after each write: what came between is not overlooked', async () => {

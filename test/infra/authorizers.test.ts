@@ -60,7 +60,7 @@ describe('the API', () => {
         ? 'read'
         : key.includes('/callbacks/') || key === 'POST /bulk/{id}/answer'
           ? 'callback'
-          : key.endsWith('/executions')
+          : key.endsWith('/executions') || key.endsWith('/messages')
             ? 'start'
             : key.endsWith('/runs')
               ? 'run'

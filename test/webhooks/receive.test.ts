@@ -277,3 +277,17 @@ it('is refused where it is declared', () => {
     "it answers 'a', and the workflow has no such callback; there are paid",
   );
 });
+
+it('a secret that changed is read again for the next request, and not for each that is wrong', async () => {
+  const [name, sender, body] = CASES[0]!;
+  let reads = 0;
+  const { posts, asked } = world({ secret: async () => ((reads += 1) === 1 ? 'the one before' : SECRET) });
+  expect(await posts(`/webhooks/${name}`, sender.sends(body))).toMatchObject({ status: 200 });
+  expect(asked).toHaveLength(2);
+  for (let n = 0; n < 5; n += 1)
+    expect(await posts(`/webhooks/${name}`, { ...sender.sends(body), body: '{}' })).toMatchObject({
+      status: 401,
+    });
+  // One read a request, and none more within ten seconds.
+  expect(asked).toHaveLength(7);
+});

@@ -157,8 +157,8 @@ export interface WorkflowBuilder<I> {
    * Takes the next message of its name that is sent to the execution (`client.send`), also one that came
    * before its turn: its output is the body. Each message is taken once, in the order of acceptance.
    * @example
-   * const paid = w.receive('paid', { message: z.object({ amount: z.number() }), within: '2d' });
-   * w.step('ship', shipParcel, { amount: paid.output.amount });
+   * const paid = w.receive('paid', { message: z.object({ payment: z.string() }), within: '2d' });
+   * w.step('ship', shipParcel, { payment: paid.output.payment });
    */
   readonly receive: <
     O,

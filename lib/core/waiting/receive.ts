@@ -35,7 +35,7 @@ export const takeMessage: Rule = {
     for (const { step, untilAt } of open) {
       const entry = nextEntry(state.mailbox, step.message, untilAt);
       if (entry === undefined) continue;
-      const message = messages[entry.id];
+      const message = messageIn(messages, entry.id);
       if (message === undefined) return nothing({ kind: 'read-mailbox', message: entry.id });
       if (message !== null) return taking(state, step, { mailbox, message }, event);
     }
@@ -54,10 +54,25 @@ const openReceives = (plan: Plan, state: Snapshot): { step: ReceiveStep; untilAt
     return untilAt === undefined ? [] : [{ step, untilAt }];
   });
 
-/** The first of that name, if it was accepted by then; one whose message is lost is passed over. */
-function nextEntry(known: KnownMailbox, name: string, untilAt: number): MailboxEntry | undefined {
-  const first = known.mailbox?.entries.find((one) => one.name === name && known.messages[one.id] !== null);
-  return first !== undefined && first.at <= untilAt ? first : undefined;
+/** Nothing where it was not read. An id may be any text, also one that every object has. */
+const messageIn = (
+  messages: KnownMailbox['messages'],
+  id: string,
+): KnownMailbox['messages'][string] | undefined => (Object.hasOwn(messages, id) ? messages[id] : undefined);
+
+/**
+ * The first of that name, if it or one behind it was accepted by then: the clocks of two senders differ. One
+ * whose message is lost is passed over.
+ */
+function nextEntry(
+  { mailbox, messages }: KnownMailbox,
+  name: string,
+  untilAt: number,
+): MailboxEntry | undefined {
+  const all = (mailbox?.entries ?? []).filter(
+    (one) => one.name === name && messageIn(messages, one.id) !== null,
+  );
+  return all.some(({ at }) => at <= untilAt) ? all[0] : undefined;
 }
 
 interface Found {

@@ -1,0 +1,62 @@
+/** The id of a message: any text, answered as the first time, for the life that it was sent to. */
+
+import * as z from 'zod/mini';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
+import { cancel } from '../../lib/scheduler/commands.ts';
+import { type MessageRequest, sendMessage } from '../../lib/scheduler/messages.ts';
+import { anyObject, harness, type Harness } from '../engine/harness.ts';
+
+const flow = workflow('flow', { input: anyObject, within: '9h' }, (w) => {
+  const paid = w.receive('paid', { message: z.object({ amount: z.number() }), within: '1h' });
+  w.receive('rated', { message: z.unknown(), within: '1h', after: [paid] });
+}) as Workflow;
+
+const world = (): Harness => harness(flow, {});
+const paid = (amount: number, id: string): MessageRequest => ({ name: 'paid', body: { amount }, id });
+const sender = (h: Harness, executionId: string) => (request: MessageRequest) =>
+  sendMessage(h.scheduler, { executionId }, request);
+const refusal = (code: string) => ({ code });
+
+describe('a message', () => {
+  it.each(['constructor', '__proto__'])('may have the id %s, which every object has', async (name) => {
+    const h = world();
+    const { id } = await h.begin();
+    await sender(h, id)(paid(1, name));
+    expect((await h.state(id)).steps['paid']).toMatchObject({ status: 'done', received: { id: name } });
+  });
+
+  it('that was accepted and never taken is answered as the first time, also after the end (M2)', async () => {
+    const h = world();
+    const { id } = await h.begin();
+    const send = sender(h, id);
+    const early = await send({ name: 'rated', body: 1, id: 'm-1' });
+    h.clock.advanceTo(h.clock.now() + 5_000);
+    await cancel(h.scheduler, id, {});
+    expect((await h.state(id)).execution.endedAt).toBeGreaterThan(early.at);
+    expect(await send({ name: 'rated', body: 1, id: 'm-1' })).toEqual(early);
+    await expect(send({ name: 'rated', body: 1, id: 'm-2' })).rejects.toMatchObject(refusal('ended'));
+  });
+
+  it('is not said to be accepted where its id has another life once it is written (M1)', async () => {
+    const h = world();
+    const { id } = await h.begin();
+    const { read } = h.store;
+    const accepting = h.mailboxes.accept;
+    Object.assign(h.mailboxes, {
+      accept: async (...given: Parameters<typeof accepting>) => {
+        const result = await accepting(...given);
+        Object.assign(h.store, {
+          read: async (executionId: string) => {
+            const state = await read(executionId);
+            return state && { ...state, steps: {}, execution: { ...state.execution, life: 'another' } };
+          },
+        });
+        return result;
+      },
+    });
+    await expect(sender(h, id)({ name: 'rated', body: 1 })).rejects.toMatchObject(
+      refusal('unknown-execution'),
+    );
+  });
+});
