@@ -38,6 +38,8 @@ import type { Scheduler } from './start.ts';
 /** The API answers within 29 s. */
 const WITHIN_MS = 20_000;
 const AT_A_TIME = 8;
+/** Reads of a mailbox that others write meanwhile. */
+const MOST_LAPS = 10;
 /** The default of `Erasure`. */
 const WRITTEN_WITHIN_MS = 60_000;
 
@@ -155,7 +157,7 @@ async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
     ),
   );
   const kept = isOther ? found.life : undefined;
-  await removeEach(erasure, records.filter((one) => one.kind === 'mail' && one.life !== kept) as Removable[]);
+  if (!(await removeMail(erasing, id, records, kept))) return false;
   const below = await childrenOf(erasure, id, records);
   // From the last number: the remaining ones are found by their numbers, from the first on.
   for (const child of below.toReversed())
@@ -169,6 +171,27 @@ async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
   );
   await removeEach(erasure, beside);
   return true;
+}
+
+/**
+ * A sender, or a supervisor that takes the wake time off, may write the mailbox in between: it is read again
+ * until nothing is left. The audit removes what a sender writes later still; that send is refused.
+ * @returns whether all of it is gone
+ */
+async function removeMail(
+  { erasure, ports, untilAt }: Erasing,
+  id: string,
+  records: readonly Found[],
+  kept: string | undefined,
+): Promise<boolean> {
+  const mailIn = (all: readonly Found[]): Removable[] =>
+    all.filter((one): one is Removable => one.kind === 'mail' && one.life !== kept);
+  let left = mailIn(records);
+  for (let lap = 0; lap < MOST_LAPS && left.length > 0 && ports.clock.now() <= untilAt; lap += 1) {
+    await removeEach(erasure, left);
+    left = mailIn(await erasure.recordsOf(id));
+  }
+  return left.length === 0;
 }
 
 /** A value that no record names may belong to a start under way. */

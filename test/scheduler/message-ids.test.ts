@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
+import { erase } from '../../lib/scheduler/erase.ts';
 import { type MessageRequest, sendMessage } from '../../lib/scheduler/messages.ts';
 import { anyObject, harness, type Harness } from '../engine/harness.ts';
 
@@ -59,4 +60,34 @@ describe('a message', () => {
       refusal('unknown-execution'),
     );
   });
+});
+
+it('an erasure takes along what is sent while it removes', async () => {
+  const h = harness(flow, {}, 1, (memory) => {
+    const all = memory.store.inventory();
+    let isFirst = true;
+    const remove: typeof all.remove = async (found) => {
+      if (found.kind === 'mail' && isFirst) {
+        isFirst = false;
+        const about = { executionId: found.executionId, life: found.life };
+        const before = (await memory.mailboxes.readMailbox(found.executionId, found.life))!;
+        const entry = { order: 9, name: 'rated', id: 'm-9', at: 9, bytes: 1 };
+        await memory.mailboxes.accept(
+          { ...before, version: before.version + 1, writeId: 'w-9', entries: [...before.entries, entry] },
+          { ...about, id: 'm-9', name: 'rated', order: 9, at: 9, body: 1 },
+        );
+      }
+      return all.remove(found);
+    };
+    return { ...memory, erasure: { ...all, remove } };
+  });
+  const { id } = await h.begin();
+  await sender(h, id)({ name: 'rated', body: 1, id: 'm-1' });
+  await cancel(h.scheduler, id, {});
+  h.clock.advanceTo(h.clock.now() + 60_000);
+  await h.sweep();
+  h.clock.advanceTo(h.clock.now() + 60_000);
+  expect(await erase(h.scheduler, id)).toMatchObject({ status: 'erased' });
+  const left = await h.store.inventory(10_000).page({ index: 0, of: 1 });
+  expect(left.items).toEqual([]);
 });
