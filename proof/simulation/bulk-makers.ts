@@ -114,7 +114,9 @@ class Maker {
     const { choice } = this.#bulks;
     const possible = BULK_ACTIONS.filter((action) => this.#meant(action).length > 0);
     const isVain = possible.length === 0 || choice.chance(VAIN_SHARE);
-    const answers = isVain ? [] : possible.filter((one) => ANSWERED.has(one));
+    const answered = isVain ? [] : possible.filter((one) => ANSWERED.has(one));
+    // An approval waits for a short time only, and is rarely there when an answer is drawn.
+    const answers = answered.flatMap((one) => (one === 'approve' ? [one, one, one] : [one]));
     const isAnswer = answers.length > 0 && choice.chance(ANSWER_SHARE);
     const action = choice.pick(isAnswer ? answers : isVain ? BULK_ACTIONS : possible);
     const by = callerIn(this.#host);

@@ -163,7 +163,10 @@ describe('a message', () => {
       expect(earlier.every(({ id }) => state.mailbox?.messages[id] === null)).toBe(true);
       expect(message).toMatchObject({ name, taken: { step: step?.name, at: NOW } });
       expect(message).not.toHaveProperty('body');
-      expect(message.at).toBeLessThanOrEqual((step && waitsUntil(step, state)) ?? 0);
+      // The clocks of senders differ: one that was accepted before a message in time was in time, too.
+      const inTime = entries.filter((one) => one.name === name && one.order >= message.order);
+      const earliestAt = Math.min(...inTime.map(({ at }) => at));
+      expect(earliestAt).toBeLessThanOrEqual((step && waitsUntil(step, state)) ?? 0);
       expect(write.step).toMatchObject({ status: 'done', output: null, received: { id: message.id } });
       expect(write.execution?.version).toBe(state.execution.version + 1);
       expect(mailbox.version).toBe(version + 1);
