@@ -46,10 +46,7 @@ export interface WorkflowForms {
   readonly input?: Json;
   /** An example input that its author has written in `example-input.json`. */
   readonly example?: Json;
-  /**
-   * By step: JSON Schema of another input, and of the output that completes a callback or that a person
-   * gives.
-   */
+  /** By step: JSON Schema of another input, and of the output that an answer or a person gives. */
   readonly steps?: Readonly<Record<string, { readonly input?: Json; readonly output?: Json }>>;
 }
 
@@ -124,10 +121,7 @@ export interface WorkflowStepView {
 
 /** Whether an agent is called, or its calls are deferred because its service fails. */
 export interface BreakerView {
-  /**
-   * 'half-open': one trial at a time finds out whether the service is back. 'paused': an operator keeps it
-   * open.
-   */
+  /** 'half-open': one trial at a time asks whether the service is back. 'paused': by an operator. */
   readonly status: 'closed' | 'open' | 'half-open' | 'paused';
   /** When it entered its present status. */
   readonly since?: number;

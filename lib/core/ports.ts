@@ -131,9 +131,7 @@ export interface Store {
   ) => Promise<Survey>;
 }
 
-/**
- * One of `of` parts of the table, numbered from 0. All records of an execution are in one, and stay there.
- */
+/** One of `of` parts of the table, numbered from 0. All records of an execution stay in one. */
 export interface Segment {
   readonly index: number;
   readonly of: number;
@@ -164,10 +162,7 @@ export interface SideRecord {
   readonly writeId: string;
 }
 
-/**
- * Records of one kind beside the executions. Every reader defines what follows if one cannot be read or
- * written; no execution waits for it.
- */
+/** Records of one kind beside the executions, for which none waits; each reader says what follows without. */
 export interface SideRecords<Kept extends SideRecord, Key extends readonly unknown[] = []> {
   /** Strongly consistent. */
   readonly read: (...key: Key) => Promise<Kept | undefined>;

@@ -188,10 +188,7 @@ export class Steadfast extends Construct {
     return this.triggers.onObjectCreated(bucket, workflow, props);
   }
 
-  /**
-   * Starts an execution for each event that fits the pattern, on the account's bus or on `eventBus`; with
-   * `send` it sends it to one that runs.
-   */
+  /** Starts an execution for each event that fits the pattern; with `send` it sends it to one that runs. */
   triggerOnEvent<Input>(
     pattern: EventPattern,
     workflow: WorkflowReference<Input>,
@@ -267,10 +264,7 @@ export class Steadfast extends Construct {
     return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/runs`);
   }
 
-  /**
-   * Sending messages to executions of one workflow, or of all, by the keys that they were started with; also
-   * starting one with its first message (`startWith`).
-   */
+  /** Allows sending messages to executions of one workflow, or of all, by key; also with `startWith`. */
   grantSend(grantee: IGrantable, workflowName = '*'): Grant {
     return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/messages`);
   }

@@ -115,9 +115,7 @@ export class OwnProcess {
     return this.#startedAs === 'ready';
   }
 
-  /**
-   * Resolves when it can be called, or never will be. A process that is frozen with its caller is not silent.
-   */
+  /** Resolves when it can be called, or never will be. One that is frozen with its caller is not silent. */
   async awaited(signal?: AbortSignalLike): Promise<void> {
     if (this.#startedAs !== undefined) return;
     if (this.#awaitedBy === 0) this.#aliveAt = this.#options.now();
@@ -228,10 +226,7 @@ export class OwnProcess {
     one.timer = setTimeout(() => void this.end(), Math.max(0, leftMs() - KILL_MARGIN_MS));
   }
 
-  /**
-   * After a jump of the clock the time of its calls may be over. A call that has ignored its abort may still
-   * act, and nobody would wait for its end any more.
-   */
+  /** After a jump of the clock nobody may wait any more for a call that has ignored its abort. */
   timeSkipped(): void {
     if ([...this.#underWay.values()].some(({ fault }) => fault !== undefined)) void this.end();
   }

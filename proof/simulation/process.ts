@@ -207,9 +207,7 @@ export function kill(host: Host, process: Process): void {
   process.onDeath?.();
 }
 
-/**
- * Runs `resume` in the process: not while it is frozen, and never after its death. @returns whether it ran
- */
+/** Runs `resume` in the process, but not while it is frozen or dead. @returns whether it ran */
 function inProcess(host: Host, process: Process, resume: () => void): boolean {
   if (isGone(host, process)) return false;
   if (process.frozenUntil > host.events.now) {

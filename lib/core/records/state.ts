@@ -313,9 +313,7 @@ export interface Step {
   readonly claimedAt?: number;
   /** By then the process of every attempt so far is certainly dead. */
   readonly processDeadlineAt: number;
-  /**
-   * Each attempt's share of it, if an earlier one's process may have been alive when the latest was claimed.
-   */
+  /** Each attempt's share of it, if an earlier process may have been alive when the latest was claimed. */
   readonly processes?: readonly ProcessOfAttempt[];
   /** Some attempt's outcome was unknown. Only `compensated` or a believed `notDone` clears it (S10). */
   readonly mayHaveActed: boolean;
