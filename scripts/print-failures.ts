@@ -10,9 +10,23 @@ that the product gives. Any other is your agent's: the \`code\` of what it threw
 Errors of the HTTP API are in [HTTP.md](HTTP.md#errors). \`npm run docs\` prints this page.
 `;
 
+/** Where each code is, by its letters: a reader has a code and not its section. */
+const index = (): string => {
+  const links = FAILURE_CODES.flatMap(({ heading, rows }) =>
+    rows.map(
+      ([code]) =>
+        `[${code}](#${heading
+          .toLowerCase()
+          .replace(/[^a-z ]/g, '')
+          .replaceAll(' ', '-')})`,
+    ),
+  );
+  return `\n${links.toSorted().join(' · ')}\n`;
+};
+
 const sectionOf = ({ heading, rows }: Codes): string => {
   const lines = rows.map(([code, cause, cure]) => `| \`${code}\` | ${cause} | ${cure} |`);
   return `\n## ${heading}\n\n| code | what happened | what to do |\n| --- | --- | --- |\n${lines.join('\n')}\n`;
 };
 
-export const printFailures = (): string => `${HEAD}${FAILURE_CODES.map(sectionOf).join('')}`;
+export const printFailures = (): string => `${HEAD}${index()}${FAILURE_CODES.map(sectionOf).join('')}`;

@@ -11,6 +11,7 @@ const GUIDE = [
   'PARTS-THAT-FAIL',
   'AFTER-A-FAILURE',
   'WAITING',
+  'LISTS',
   'CONCURRENCY',
 ] as const;
 const guide = GUIDE.map((page) => read(`docs/${page}.md`)).join('\n');
@@ -95,7 +96,7 @@ export const fleet = workflow('fleet', { input: Hosts, within: '5d' }, (w) => {
   ${blockWith(guide, 'deployHost, hosts')}
   return { total: rollout.output.total };
 });`;
-/** One of each kind of step that waits, as docs/WAITING.md shows them. */
+/** One of each kind of step that waits, as docs/WAITING.md and docs/LISTS.md show them. */
 const waiting = `import { agent, exists, required, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 const performs = <const I extends z.ZodMiniObject>(name: string, input: I) =>
