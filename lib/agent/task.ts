@@ -76,9 +76,12 @@ function lostFor({ name, input }: AgentStep, state: Snapshot, { mode }: Task): F
   return mode === 'undo' && isOutputLost ? lostValue('its output', ref.bytes) : undefined;
 }
 
+/** So begins the failure for a value that may be there at the next attempt. */
+export const NOT_LOADED = 'it reads a large value that cannot be loaded';
+
 const unread = (error: unknown): Failure => ({
   code: 'value-lost',
-  message: `it reads a large value that cannot be loaded: ${failureOf(error).code}`,
+  message: `${NOT_LOADED}: ${failureOf(error).code}`,
 });
 
 const notLoaded = (mode: Task['mode'], failure: Failure): Report =>

@@ -25,6 +25,7 @@ import { type Incident, asIncident } from '../../lib/core/records/question.ts';
 import { type Snapshot, incidentIn } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../../lib/core/records/state.ts';
 import { isLostFailure } from '../../lib/core/step/left-out.ts';
+import { horizonMs } from '../../lib/core/step/lease.ts';
 import type { KindCounts } from './kinds.ts';
 import { isFollowing } from './on-failure.ts';
 import { judgeAccepted } from './oracle-accepted.ts';
@@ -98,7 +99,7 @@ export class OracleTimes {
   }
 
   /** F1: a process that was never frozen begins in a pause only soon after it. */
-  #judgeBegun(problems: string[], { before, write, kinds, now, isLagging }: Written, step: Step): void {
+  #judgeBegun(problems: string[], { plan, before, write, kinds, now, isLagging }: Written, step: Step): void {
     const { name, token, leaseUntil } = step;
     const { id, status } = before.execution;
     const { wakeAt = Number.POSITIVE_INFINITY } = write.execution ?? before.execution;
@@ -107,8 +108,9 @@ export class OracleTimes {
     kinds.begunInPause += 1;
     const { from = Number.NEGATIVE_INFINITY } = this.#paused.get(id)?.at(-1) ?? {};
     if (isLagging) return;
-    if (wakeAt > Math.max(leaseUntil, now) + CLOCKS_DIFFER_MS)
-      problems.push(`S12 nobody waits for the lease of '${name}'`);
+    // A sweep that read before a slow claim counts a horizon from its own read.
+    const noticedAt = Math.max(leaseUntil, now + horizonMs(plan, before));
+    if (wakeAt > noticedAt + CLOCKS_DIFFER_MS) problems.push(`S12 nobody waits for the lease of '${name}'`);
     if (now - from > BEGINS_WITHIN_MS)
       problems.push(`F1 '${name}' was claimed ${now - from} ms after a pause`);
   }

@@ -12,6 +12,7 @@ import type { Decision, Write } from '../../lib/core/decisions/decision.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { isTerminal } from '../../lib/core/records/state.ts';
+import { isLostFailure } from '../../lib/core/step/left-out.ts';
 import { planSeen } from './on-failure.ts';
 
 /**
@@ -53,7 +54,9 @@ export function judgeWake(whole: Plan, state: Snapshot, context: WakeContext): r
   // A process that read a step before the pause writes it alone: what follows is done after the pause.
   if (status === 'paused' && write?.execution === undefined) return [];
   return dueAt(whole, state, at, graceFrom).flatMap((due) => {
-    const { deferred, changedAt = 0 } = state.steps[due.step ?? ''] ?? {};
+    const { deferred, failure, changedAt = 0 } = state.steps[due.step ?? ''] ?? {};
+    // The table has each value here; a process cannot read one that is lost.
+    if (isLostFailure(failure)) return [];
     // The process that deferred it evaluates, too; if it dies, another does after this.
     if (deferred !== undefined && at <= Math.max(changedAt, deferred.at) + horizon) return [];
     const wasDue = dueAt(whole, state, now + CLOCKS_DIFFER_MS, graceFrom).some(

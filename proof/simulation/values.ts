@@ -11,6 +11,7 @@
  * load them.
  */
 
+import { NOT_LOADED } from '../../lib/agent/task.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import { evaluateExpression } from '../../lib/core/plan/refs.ts';
 import type { LargeValues, Page, StoredValue } from '../../lib/core/ports.ts';
@@ -119,7 +120,7 @@ export class WorldValues {
   judgeLost(executionId: string, before: Step | undefined, { status, failure }: Step): void {
     if (failure?.code !== 'value-lost' || before?.status === status) return;
     // A value that only could not be read may be there at the next attempt.
-    if (failure.message.includes('cannot be read')) return;
+    if (failure.message.startsWith(NOT_LOADED)) return;
     this.#kinds.valueLostFor += 1;
     if (![...this.#lost.keys()].some((key) => valueKeyIn(key)?.executionId.startsWith(executionId) === true))
       this.#violate(executionId, 'V4 it fails for a lost value, and none of it is lost');
