@@ -11,6 +11,10 @@ import Sequencer from '@jest/test-sequencer';
 /** By parts of their paths, the longest first. */
 const LONG = [
   '/test/proof/simulation/seeds',
+  '/test/e2e/restore',
+  '/test/e2e/permissions',
+  '/test/serve/bad-agents',
+  '/test/serve/serve.processes',
   '/test/e2e/',
   '/examples/etl-from-s3/',
   '/test/contract/store',
