@@ -8,7 +8,8 @@
 
 import { startBehind } from '../explain/words.ts';
 import { type Finding, worstFirst } from '../explain/situation.ts';
-import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
+import type { Bounded } from '../core/operators/list-filter.ts';
+import type { InboxKey } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
 import { agentsWaitedFor, atRiskSince, isOverdue, riskNow, riskOf } from '../core/records/risk.ts';
 import type { Execution, RiskReason } from '../core/records/state.ts';

@@ -14,7 +14,8 @@
  */
 
 import { situationText, verdictOf } from '../explain/situation.ts';
-import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
+import type { Bounded } from '../core/operators/list-filter.ts';
+import type { InboxKey } from '../core/records/question.ts';
 import type { Receipts } from '../core/ports.ts';
 import { type AuditReceipt, lostAttempts } from '../core/records/receipts.ts';
 import { NO_TROUBLES } from '../core/records/worker-ends.ts';

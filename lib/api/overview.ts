@@ -10,7 +10,8 @@
  * once something has ended without success, four for each workflow to say of how many, of up to 10,000.
  */
 
-import type { EndedKey, InboxKey, OpenKey, Survey } from '../core/operators/list-filter.ts';
+import type { EndedKey, OpenKey, Survey } from '../core/operators/list-filter.ts';
+import type { InboxKey } from '../core/records/question.ts';
 import type { PausedStarts } from '../core/holds/workflow-pause.ts';
 import { isBuiltIn } from '../core/plan/built-in.ts';
 import { type Plan, workflowIn } from '../core/plan/plan.ts';

@@ -8,7 +8,7 @@
 import { stateAfterRetry } from '../core/execution/after-retry.ts';
 import { outputOf } from '../core/execution/output.ts';
 import { askedBelow } from '../explain/asked-below.ts';
-import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
+import type { Bounded } from '../core/operators/list-filter.ts';
 import { choicesFor } from '../core/questions/choices.ts';
 import { leftByFailing, standingAtEnd } from '../core/operators/in-effect.ts';
 import { isOnFailure, shownSteps } from '../core/plan/on-failure.ts';
@@ -25,7 +25,13 @@ import type { Children } from '../core/records/children.ts';
 import { isAdmitted } from '../core/records/in-lane.ts';
 import { LANE_STEP } from '../core/plan/lane.ts';
 import { NotLoaded } from '../core/records/large-values.ts';
-import { type CallbackQuestion, type Incident, isOpen, type Question } from '../core/records/question.ts';
+import {
+  type CallbackQuestion,
+  type Incident,
+  isOpen,
+  type Question,
+  type InboxKey,
+} from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
 import type { AskedOf } from '../core/records/question.ts';
 import { riskNow } from '../core/records/risk.ts';

@@ -12,10 +12,10 @@ import {
   type Bounded,
   type EndedKey,
   MOST_OPEN,
-  type InboxKey,
   STATUS_GROUPS,
   type Survey,
 } from '../core/operators/list-filter.ts';
+import type { InboxKey } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
 import type { ExecutionStatus } from '../core/moves.ts';
 import { type Condition, type KeyRange, readAll } from './dynamo-index-keys.ts';

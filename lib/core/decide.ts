@@ -16,7 +16,7 @@ import { heartbeat, processDied, report } from './execution/on-report.ts';
 import { obey } from './operators/obey.ts';
 import { enter } from './operators/enter.ts';
 import { answerIncident } from './operators/resolution.ts';
-import { closeCallback } from './questions/callback.ts';
+import { answerCallback, closeCallback } from './questions/callback.ts';
 import { deriveWaiting } from './questions/life.ts';
 import { planInStatus } from './plan/on-failure.ts';
 import type { Plan } from './plan/plan.ts';
@@ -27,7 +27,6 @@ import type { Snapshot } from './records/snapshot.ts';
 import { evaluate } from './evaluate.ts';
 import { noticeRisk } from './supervision/notice-risk.ts';
 import { bringForward } from './supervision/wake-time.ts';
-import { answerCallback } from './waiting/callback.ts';
 import { keepPlace } from './waiting/lane.ts';
 
 /**

@@ -5,11 +5,11 @@
 
 import type { AbortSignalLike } from './plan/agent.ts';
 import type { Bulk, BulkPage, BulkTotal } from './operators/bulk.ts';
-import type { Bounded, InboxKey, ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
+import type { Bounded, ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Lane, Queued } from './records/lane.ts';
 import type { Note, NoteOrigin, Send, Write } from './decisions/decision.ts';
-import type { Question } from './records/question.ts';
+import type { Question, InboxKey } from './records/question.ts';
 import type { Away } from './values/away.ts';
 import type { Failure } from './values/failure.ts';
 import type { Json } from './values/json.ts';

@@ -5,7 +5,8 @@
  * record does not mention them, because no child writes to it before its end.
  */
 
-import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
+import type { Bounded } from '../core/operators/list-filter.ts';
+import type { InboxKey } from '../core/records/question.ts';
 import { keyPartOf } from '../core/values/names.ts';
 import { given } from '../core/values/given.ts';
 import { countText, timeText } from '../core/values/text.ts';

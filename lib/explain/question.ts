@@ -2,7 +2,8 @@
  * The subject of a question, in one line: the values that its approval shows, its workflow, its tags. The
  * page and the command line both show it.
  *
- * Owns: the words and their order. Does not own: what is shown (`waiting/shown.ts`), how an answer is given.
+ * Owns: the words and their order. Does not own: what is shown, and how an answer is given
+ * (`core/questions/callback.ts`).
  */
 
 import type { Json } from '../core/values/json.ts';

@@ -9,10 +9,10 @@
 import { stateAfterRetry } from '../core/execution/after-retry.ts';
 import { isOnFailure, planInStatus, shownSteps } from '../core/plan/on-failure.ts';
 import { graphOf, type Plan, type PlanStep } from '../core/plan/plan.ts';
-import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
+import type { Bounded } from '../core/operators/list-filter.ts';
 import { UNANSWERED } from '../core/values/failure.ts';
 import { given } from '../core/values/given.ts';
-import type { Choice } from '../core/records/question.ts';
+import type { Choice, InboxKey } from '../core/records/question.ts';
 import { openIncidents, type Snapshot, incidentsIn } from '../core/records/snapshot.ts';
 import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../core/records/state.ts';
 import { ruleThatApplies } from '../core/evaluate.ts';

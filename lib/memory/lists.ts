@@ -8,7 +8,6 @@
 import {
   badEndOf,
   type Bounded,
-  type InboxKey,
   indexFor,
   isListed,
   type ListFilter,
@@ -16,6 +15,7 @@ import {
   MOST_OPEN,
   type Survey,
 } from '../core/operators/list-filter.ts';
+import type { InboxKey } from '../core/records/question.ts';
 import type { ListedPage, ListQuery } from '../core/ports.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import { isExecutionId } from '../core/values/names.ts';

@@ -9,10 +9,10 @@
  */
 
 import type { Plan } from '../core/plan/plan.ts';
-import { type Bounded, type InboxKey, MOST_OPEN, type Survey } from '../core/operators/list-filter.ts';
+import { type Bounded, MOST_OPEN, type Survey } from '../core/operators/list-filter.ts';
 import type { Due, InboxItem, ListedPage, ListQuery, Page, WriteResult } from '../core/ports.ts';
 import type { Write } from '../core/decisions/decision.ts';
-import { type Question, questionKey } from '../core/records/question.ts';
+import { type Question, questionKey, type InboxKey } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import { type Snapshot, openQuestions, withQuestion } from '../core/records/snapshot.ts';

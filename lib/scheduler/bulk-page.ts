@@ -32,7 +32,7 @@ import type { CallbackAnswer } from '../core/decisions/events.ts';
 import { given } from '../core/values/given.ts';
 import { callbackToken } from '../core/records/state.ts';
 import { cut } from '../core/values/text.ts';
-import { callbackProblem } from '../core/waiting/callback.ts';
+import { callbackProblem } from '../core/questions/callback.ts';
 import { sideBySide } from '../engine/side-by-side.ts';
 import type { PageInput, PageOutput } from './bulk-workflow.ts';
 import { PAGE_TRIES } from './bulk-workflow.ts';

@@ -13,7 +13,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Agent, declareAgent } from '../core/plan/agent.ts';
 import { BULK } from '../core/plan/built-in.ts';
 import { limitsOf } from '../core/plan/plan.ts';
-import type { Workflow } from '../core/plan/workflow.ts';
+import { ALONE, type Workflow } from '../core/plan/workflow.ts';
 import type { Ports } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
 import { type Execution, pauseOf, type NotBefore } from '../core/records/state.ts';
@@ -89,8 +89,7 @@ export const bulkWorkflow: Workflow = {
     output: { pages: { $ref: 'step:pages', path: ['total'] } },
   },
   agents: [bulkAgent as Agent],
-  children: [],
-  callbacks: {},
+  ...ALONE,
 };
 
 /** The time after which a deferred page is tried again. */

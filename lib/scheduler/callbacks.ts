@@ -9,10 +9,9 @@
  * reply.
  */
 
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { stateAfterRetry } from '../core/execution/after-retry.ts';
 import { type CallbackStep, graphOf, isCallback, type Plan } from '../core/plan/plan.ts';
-import type { Workflow } from '../core/plan/workflow.ts';
+import { workflowNamed } from '../core/plan/workflow.ts';
 import { type Caller, callerText, personOf } from '../core/values/caller.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import { canMoveStep } from '../core/decisions/change.ts';
@@ -23,7 +22,7 @@ import { outputIn } from '../core/records/large-values.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Step } from '../core/records/state.ts';
 import { cut } from '../core/values/text.ts';
-import { callbackProblem } from '../core/waiting/callback.ts';
+import { callbackProblem } from '../core/questions/callback.ts';
 import { carryOut, reconcile } from '../engine/reconcile.ts';
 import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
@@ -166,11 +165,8 @@ async function checkedAnswer(
     const who = by === undefined ? {} : { by: callerText(by) };
     return { kind: 'complete', output: { ...approvalOf(answer.output), approved: true, ...who } };
   }
-  const schema = schemaOf(
-    [...scheduler.workflows.values()].map(({ workflow }) => workflow),
-    plan,
-    name,
-  );
+  const workflows = [...scheduler.workflows.values()].map(({ workflow }) => workflow);
+  const schema = workflowNamed(workflows, plan.workflow)?.callbacks[name];
   if (schema === undefined) return answer;
   const checked = await check(schema, answer.output);
   if ('issues' in checked) {
@@ -182,17 +178,6 @@ async function checkedAnswer(
     throw refuse('bad-output', `the output of its schema is not acceptable: ${cut(made.problem, 200)}`);
   }
   return { kind: 'complete', output: made.json };
-}
-
-/**
- * Finds a step in the workflow with the plan's name; a workflow that only runs within others is found through
- * them.
- */
-function schemaOf(workflows: readonly Workflow[], plan: Plan, name: string): StandardSchemaV1 | undefined {
-  const own = workflows.find((workflow) => workflow.name === plan.workflow);
-  if (own !== undefined) return own.callbacks[name];
-  const children = workflows.flatMap((workflow) => workflow.children);
-  return children.length === 0 ? undefined : schemaOf(children, plan, name);
 }
 
 /** @throws SteadfastError `bad-output` */

@@ -9,7 +9,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Agent, declareAgent } from '../core/plan/agent.ts';
-import type { Workflow } from '../core/plan/workflow.ts';
+import { ALONE, type Workflow } from '../core/plan/workflow.ts';
 import { CANARY } from '../core/plan/built-in.ts';
 import { type AgentStep, limitsOf } from '../core/plan/plan.ts';
 
@@ -55,6 +55,5 @@ export const canaryWorkflow: Workflow = {
     output: {},
   },
   agents: [canaryAgent as Agent],
-  children: [],
-  callbacks: {},
+  ...ALONE,
 };

@@ -23,7 +23,7 @@ import { valuesOf } from '../core/records/large-values.ts';
 import type { Execution, Step } from '../core/records/state.ts';
 import { isTerminal } from '../core/records/state.ts';
 import { isOfEarlierLife, START_MS } from '../core/records/retention.ts';
-import { type Beside, besideOf, type Found, type Removable } from '../core/supervision/audit.ts';
+import { besideOf, isBeside, type Found, type Removable } from '../core/supervision/audit.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
 import { given } from '../core/values/given.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
@@ -162,9 +162,7 @@ async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
   // From the last number: the remaining ones are found by their numbers, from the first on.
   for (const child of below.toReversed())
     if (ports.clock.now() > untilAt || !(await eraseAll(erasing, child))) return false;
-  const beside = records.filter(
-    (one) => (one.kind === 'step' || one.kind === 'question') && besideOf(one).life !== kept,
-  ) as Beside[];
+  const beside = records.filter(isBeside).filter((one) => besideOf(one).life !== kept);
   const lives = new Set([judged?.life, ...beside.map((one) => besideOf(one).life)]);
   await removeValues(erasure, id, (life, storedAt) =>
     life === kept ? false : lives.has(life) || isOfNoStart(storedAt, now),

@@ -8,11 +8,11 @@
 import {
   type Bounded,
   filterProblem,
-  type InboxKey,
   indexFor,
   isListed,
   type ListFilter,
 } from '../core/operators/list-filter.ts';
+import type { InboxKey } from '../core/records/question.ts';
 import { BULK } from '../core/plan/built-in.ts';
 import { hasChildren } from '../core/plan/plan.ts';
 import type { ListedPage } from '../core/ports.ts';

@@ -10,9 +10,8 @@
  * can take any more is refused, also where the execution ended while the message was being written.
  */
 
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { isReceive, messagesOf, type Plan } from '../core/plan/plan.ts';
-import type { Workflow } from '../core/plan/workflow.ts';
+import { workflowNamed } from '../core/plan/workflow.ts';
 import { restartProblemOf } from '../core/operators/retry.ts';
 import type { Mailboxes, Ports } from '../core/ports.ts';
 import {
@@ -240,7 +239,7 @@ async function acceptedBody(
 ): Promise<Json> {
   refuseLarge(bytesOf(body));
   const workflows = [...scheduler.workflows.values()].map(({ workflow }) => workflow);
-  const schema = schemaOf(workflows, plan.workflow, name);
+  const schema = workflowNamed(workflows, plan.workflow)?.messages?.[name];
   if (schema === undefined) return body;
   const checked = await check(schema, body);
   if ('issues' in checked)
@@ -263,18 +262,6 @@ const bytesOf = (body: Json): number => utf8Bytes(JSON.stringify(body));
 function refuseLarge(bytes: number): void {
   if (bytes > MOST_MESSAGE_BYTES)
     throw refuse('too-large', `the body has ${bytes} bytes; at most ${MOST_MESSAGE_BYTES} are allowed`);
-}
-
-/** The schema of the deployed workflow; one that only runs within others is found with them. */
-function schemaOf(
-  workflows: readonly Workflow[],
-  workflow: string,
-  name: string,
-): StandardSchemaV1 | undefined {
-  const own = workflows.find((one) => one.name === workflow);
-  if (own !== undefined) return own.messages?.[name];
-  const children = workflows.flatMap((one) => one.children);
-  return children.length === 0 ? undefined : schemaOf(children, workflow, name);
 }
 
 /** @throws SteadfastError `mailbox-full`, `busy` */

@@ -177,7 +177,7 @@ function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefi
   return problem('bad-default', message);
 }
 
-/** Names that an approval shows; with a bound on each value this bounds the question (`waiting/shown.ts`). */
+/** Names that an approval shows; with the bound on each value, `MAX_SHOWN_CHARS`, it bounds the question. */
 export const MAX_SHOWN = 16;
 const SHOWN_NAME = /^[A-Za-z][A-Za-z0-9_ -]{0,39}$/;
 

@@ -11,7 +11,7 @@ import { executionAfter } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { Ended } from '../records/ended.ts';
 import { given } from '../values/given.ts';
-import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { hasUnannounced, needsPerson, type Snapshot } from '../records/snapshot.ts';
 import { type Cause, isLeased, type Step } from '../records/state.ts';
 import { isLeft, keepsEffects } from '../step/effect.ts';
 import { clearSince, isAllOver } from '../step/ready.ts';
@@ -26,7 +26,7 @@ export const succeed: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
     // When everything is done nothing is left to pause; if an incident is open, its resolution comes first.
-    if (openIncidents(state).length > 0 || !isAllOver(plan, state.steps)) return undefined;
+    if (needsPerson(state) || !isAllOver(plan, state.steps)) return undefined;
     // The wake time stays unchanged, so that the end is announced even if this process dies now; unless ends
     // are not announced.
     const succeeded = executionAfter(execution, 'succeed', event, {
@@ -45,7 +45,7 @@ export const succeed: Rule = {
 export const endUndo: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
-    if (openIncidents(state).length > 0) return undefined;
+    if (needsPerson(state)) return undefined;
     // Another process may be starting a child of a step that this evaluation could not stop.
     if (event.failing !== undefined) return undefined;
     const left = keepsEffects(state);

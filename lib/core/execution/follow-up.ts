@@ -25,7 +25,7 @@ import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { FailedOnFailure } from '../records/ended.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { ExecutionEvent } from '../moves.ts';
-import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { hasUnannounced, needsPerson, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isSatisfied } from '../records/state.ts';
 import { endOf } from '../waiting/child-end.ts';
 import type { Rule } from '../step/rule.ts';
@@ -99,7 +99,7 @@ export const finish: Rule = {
   apply: (plan, state, event) => {
     const { execution, steps } = state;
     const move = MOVES[execution.end?.status ?? 'failed'];
-    if (move === undefined || openIncidents(state).length > 0) return undefined;
+    if (move === undefined || needsPerson(state)) return undefined;
     if (!plan.steps.every(({ name }) => isSatisfied(steps[name]))) return undefined;
     const ended = executionAfter(execution, move, event, {
       ...unannounced(plan, state),

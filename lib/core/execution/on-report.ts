@@ -16,7 +16,7 @@ import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import { type Decision, evaluateNext, nothing, IDLE, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
-import { openQuestions, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { isPersonAsked, needsPerson, type Snapshot } from '../records/snapshot.ts';
 import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../records/state.ts';
 import { hasNoDeadline } from '../step/defer.ts';
 import { afterHeartbeat } from '../step/lease.ts';
@@ -102,9 +102,6 @@ function recoveredIn(before: Step | undefined, step: Step, now: number): number 
   return step.status !== 'done' || first === undefined ? undefined : now - first.endedAt;
 }
 
-const waitsForApprovalAlone = (state: Snapshot): boolean =>
-  openQuestions(state).some(({ kind }) => kind === 'approval') && openIncidents(state).length === 0;
-
 /**
  * After an on-time `done` the second read is not needed (C1) if the claim's snapshot is enough: to send to
  * dependents that wait only for this step and have no condition, or to end the execution if everything else
@@ -113,7 +110,8 @@ const waitsForApprovalAlone = (state: Snapshot): boolean =>
 function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
   const { status } = state.execution;
   // If only an approval is open, no answer of a person concerns this step.
-  const isPlain = status === 'running' || (isForward(status) && waitsForApprovalAlone(state));
+  const isApproved = isForward(status) && isPersonAsked(state) && !needsPerson(state);
+  const isPlain = status === 'running' || isApproved;
   if (step.status !== 'done' || !isPlain) return false;
   const dependents = dependentsOf(plan, step.name);
   if (dependents.length > 0) {

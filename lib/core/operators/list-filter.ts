@@ -10,7 +10,7 @@
  */
 
 import { isBuiltIn } from '../plan/built-in.ts';
-import type { Question } from '../records/question.ts';
+import type { InboxKey } from '../records/question.ts';
 import { atRiskSince, type Risk, riskOf } from '../records/risk.ts';
 import { type Execution, isTerminal } from '../records/state.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../moves.ts';
@@ -135,14 +135,6 @@ export interface EndedKey {
   readonly startedAt: number;
   readonly status: ExecutionStatus;
   readonly code: string;
-}
-
-/** An open question, as the index has it. */
-export interface InboxKey {
-  readonly executionId: string;
-  readonly kind: Question['kind'];
-  readonly openedAt: number;
-  readonly deadlineAt: number;
 }
 
 /** Some of many: with `atLeast` there are more. */

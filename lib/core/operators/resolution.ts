@@ -89,8 +89,8 @@ export function resolve(
             tolerated,
             isTimed: planned?.withinMs !== undefined,
             isProbed,
-            // An agent's step is tried at once; a child once nothing of its last try acts any more.
-            triedFrom: planned?.kind === 'child' ? effectOf(planned, record).actsUntil : 0,
+            // An agent's step is tried at once; another once nothing of its last try acts any more.
+            triedFrom: variant === undefined && planned ? effectOf(planned, record).actsUntil : 0,
           },
           inputs,
           failure,
@@ -165,7 +165,7 @@ function recoveryResolution(
   const isAgain = answer.choice === 'retry' || answer.choice === 'retry-with-input';
   const changes: StepChanges = {
     changedAt: inputs.now,
-    ...(certain ? { mayHaveActed: false, wrongAnswer: undefined, ...vouchedChildren(record) } : {}),
+    ...(certain ? { mayHaveActed: false, wrongAnswer: undefined, ...vouchedFor(record) } : {}),
     ...(isAgain
       ? {
           retryAt: Math.max(inputs.now, triedFrom),
@@ -197,9 +197,6 @@ function unanswered(
   const asked = `; ${UNANSWERED}${new Date(now).toISOString()}, so ${what}${after}`;
   return { code, message: `${cut(message, MAX_FAILURE_CHARS - asked.length)}${asked}` };
 }
-
-const vouchedChildren = ({ children }: Step): Pick<StepChanges, 'children'> =>
-  children === undefined ? {} : { children: vouchedFor(children) };
 
 /**
  * Nothing is written to the step if its effect stays and the execution ends: it remains

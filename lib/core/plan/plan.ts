@@ -345,9 +345,9 @@ export const expressionsOf = (step: PlanStep): Expr[] => [
 export function ownExpressions(step: PlanStep): Expr[] {
   switch (step.kind) {
     case 'agent':
-      return [step.input, ...inputsOf(step.recovery)];
+      return [step.input, ...inputsOf(recoveryOf(step))];
     case 'child':
-      return [step.input, ...inputsOf(step.recovery ?? []), ...ofRounds(step)];
+      return [step.input, ...inputsOf(recoveryOf(step)), ...ofRounds(step)];
     case 'wait':
       return [step.for ?? [], step.until ?? []].flat();
     case 'map':
@@ -365,6 +365,10 @@ export function ownExpressions(step: PlanStep): Expr[] {
 /** The expressions that are evaluated after each round. */
 export const ofRounds = ({ rounds }: ChildStep): Expr[] =>
   rounds === undefined ? [] : [rounds.until, ...(rounds.next === undefined ? [] : [rounds.next])];
+
+/** The stages after the first attempt; none for a step without a recovery. */
+export const recoveryOf = (step: PlanStep): readonly Stage[] =>
+  'recovery' in step ? (step.recovery ?? []) : [];
 
 const inputsOf = (recovery: readonly Stage[]): Expr[] =>
   recovery.flatMap((stage) => (stage.kind === 'withInput' ? [stage.input] : []));

@@ -28,3 +28,13 @@ export interface Workflow<I = unknown, O = unknown> {
   /** Only in the type: the output of an execution. */
   readonly output?: O;
 }
+
+/** The parts of a workflow that runs no other one and asks nobody. */
+export const ALONE: Pick<Workflow, 'children' | 'callbacks'> = { children: [], callbacks: {} };
+
+/** The workflow of that name; one that only runs within others is found with them. */
+export function workflowNamed(workflows: readonly Workflow[], name: string): Workflow | undefined {
+  const own = workflows.find((one) => one.name === name);
+  const inner = own === undefined ? workflows.flatMap(({ children }) => children) : [];
+  return inner.length === 0 ? own : workflowNamed(inner, name);
+}

@@ -1,28 +1,44 @@
 /**
- * The question of an approval or a callback: put into the inbox when its turn comes, closed when its waiting
- * ends.
+ * The question of an approval or a callback: put into the inbox when its turn comes, answered from outside
+ * through the API, closed when its step waits no more.
  *
- * Owns: when it is opened and closed, and what that writes. Does not own: the common part of all questions
- * (`life.ts`), until when the step waits (`waiting/waits.ts`), an answer (`waiting/callback.ts`).
+ * Owns: when it is opened and closed, the values that an approval shows, when an answer can be accepted, and
+ * what each of these writes. Does not own: the common part of all questions (`life.ts`), until when the step
+ * waits and what it is without an answer (`waiting/waits.ts`), who may answer (the token,
+ * `scheduler/callbacks.ts`), the names that may be shown (`author/checks/check-waiting.ts`).
  *
  * It is open only while its step waits for an answer and its execution has not ended: it is opened in one
  * transaction with the execution, and the write that ends the step's waiting closes it (`closeCallback`).
+ * No lease covers an answer, so it is one transaction of the step and the execution, whose wake time it
+ * brings forward (S12). An answer before the step's turn is kept and counts when the turn comes: an external
+ * party that is faster than the report of the step that asked it loses nothing.
  */
 
-import { type CallbackStep, isCallback } from '../plan/plan.ts';
-import { blankStep, executionAfter, stepAfter } from '../decisions/change.ts';
-import { alsoAffected, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
-import type { Evaluation, Event } from '../decisions/events.ts';
+import { type CallbackStep, graphOf, isCallback, type Plan } from '../plan/plan.ts';
+import { evaluateExpression } from '../plan/refs.ts';
+import {
+  blankStep,
+  canMoveStep,
+  type DecisionInputs,
+  entering,
+  executionAfter,
+  stepAfter,
+} from '../decisions/change.ts';
+import { alsoAffected, type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
+import type { CallbackAnswer, Evaluation, Event, EventOf } from '../decisions/events.ts';
+import type { Caller } from '../values/caller.ts';
 import type { Failure } from '../values/failure.ts';
+import { isJsonObject, type Json } from '../values/json.ts';
+import { cut, timeText } from '../values/text.ts';
 import { type CallbackQuestion, isOpen } from '../records/question.ts';
 import { callbackOf, type Snapshot } from '../records/snapshot.ts';
-import type { Step } from '../records/state.ts';
+import { isForward, isUndecided, type Step } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';
-import { timeOverAt } from '../step/within.ts';
-import { shownBy } from '../waiting/shown.ts';
-import { untilOf } from '../waiting/waits.ts';
-import { changed, closed, nextReminder, opened } from './life.ts';
 import type { Rule } from '../step/rule.ts';
+import { applies, isTurn, scopeOf } from '../step/turn.ts';
+import { nowWithoutPause, timeOverAt } from '../step/within.ts';
+import { over, untilOf } from '../waiting/waits.ts';
+import { changed, closed, nextReminder, opened } from './life.ts';
 
 /** There is no answer, and one would be accepted: in these statuses, once it is the step's turn. */
 const isUnanswered = (status: Step['status']): boolean => status === 'ready' || status === 'waiting';
@@ -86,4 +102,95 @@ export function closeCallback(state: Snapshot, event: Event, decision: Decision)
   const outcome = isMoot ? undefined : isFailed ? 'failed' : 'done';
   const question = closed(asked, { closedBy, outcome }, event);
   return { ...decision, write: { ...write, question } };
+}
+
+/**
+ * The most UTF-16 units of one value's text, or of its JSON; of a longer one only the beginning is shown, as
+ * text.
+ */
+export const MAX_SHOWN_CHARS = 500;
+
+/** Values by name; nothing if the approval shows nothing, and no name whose value is missing. */
+export function shownBy({ show }: CallbackStep, state: Snapshot): Readonly<Record<string, Json>> | undefined {
+  if (show === undefined) return undefined;
+  const values = evaluateExpression(show, scopeOf(state));
+  if (!isJsonObject(values)) return undefined;
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shortened(value)]));
+}
+
+function shortened(value: Json): Json {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= MAX_SHOWN_CHARS ? value : `${cut(text, MAX_SHOWN_CHARS - 1)}…`;
+}
+
+/**
+ * Why an answer cannot be accepted, or nothing. Once its time is over none is, whoever notices that first.
+ */
+export function callbackProblem(
+  plan: Plan,
+  snapshot: Snapshot,
+  name: string,
+  now: number,
+): string | undefined {
+  const { status } = snapshot.execution;
+  if (!isUndecided(status)) return `the execution is ${status}`;
+  const step = graphOf(plan).step.get(name);
+  if (!isCallback(step)) return 'no such callback';
+  const record = snapshot.steps[name]?.status ?? 'ready';
+  if (!canMoveStep(record, 'answer')) return `'${name}' is ${record} already`;
+  const untilAt = untilOf(step, snapshot);
+  const isOver = untilAt !== undefined && nowWithoutPause(snapshot.execution, now) >= untilAt;
+  return isOver ? `the time for its answer was over at ${timeText(untilAt)}` : undefined;
+}
+
+/**
+ * The transaction of an answer. One that cannot be accepted changes nothing; the caller asks
+ * `callbackProblem` for the reason.
+ */
+export function answerCallback(plan: Plan, state: Snapshot, event: EventOf<'callback'>): Decision {
+  const { execution } = state;
+  const step = graphOf(plan).step.get(event.step);
+  if (step === undefined || callbackProblem(plan, state, event.step, event.now) !== undefined)
+    return nothing();
+  const record = state.steps[step.name] ?? blankStep(step.name, execution);
+  // An answer during a pause is kept, and counts when the pause is over.
+  const turn = isForward(execution.status) && isTurn(step, state) && applies(step, state);
+  const decision = writing(
+    execution.id,
+    {
+      step: answered(record, event, turn),
+      execution: executionAfter(execution, 'adopt', event, {}),
+    },
+    evaluateNext([step.name]),
+    { what: 'answered', step: step.name, detail: event.answer.kind },
+  );
+  return entering(decision, execution, event.acted);
+}
+
+interface Answer extends DecisionInputs {
+  readonly answer: CallbackAnswer;
+  readonly by?: Caller;
+}
+
+/** An answer before a retry of the execution no longer counts, and neither does a missing one. */
+function answered(record: Step, { answer, by, ...inputs }: Answer, turn: boolean): Step {
+  switch (answer.kind) {
+    case 'heartbeat':
+      return stepAfter(record, 'heartbeat', inputs, {
+        progressAt: inputs.now,
+        heartbeat: record.heartbeat + 1,
+      });
+    case 'complete':
+      return over(record, turn ? 'complete' : 'answer', inputs, {
+        output: answer.output,
+        failure: undefined,
+        by,
+      });
+    case 'fail':
+      return over(record, turn ? 'reject' : 'answer', inputs, {
+        failure: answer.failure,
+        output: undefined,
+        by,
+      });
+  }
 }

@@ -193,6 +193,5 @@ const DEEDS: Readonly<Partial<Record<Choice, Deed>>> = {
 /**
  * The act that a resolution is: if the execution goes on because a person says so, it counts as an act of
  * that person; if it ends, it does not.
- * person; if it ends, it does not.
  */
 export const deedOf = (choice: Choice): Deed | undefined => DEEDS[choice];

@@ -23,7 +23,7 @@ import {
   isCallback,
   type Plan,
   type PlanStep,
-  type Stage,
+  recoveryOf,
 } from '../plan/plan.ts';
 import {
   type AskedOf,
@@ -146,10 +146,8 @@ function remindsEvery(plan: Plan, name = ''): { readonly remindMs?: number } {
   return step === undefined ? {} : isCallback(step) ? step : (humanOf(step) ?? {});
 }
 
-export const humanOf = (step: PlanStep): AskPersonStage | undefined => {
-  const stages: readonly Stage[] = 'recovery' in step ? (step.recovery ?? []) : [];
-  return stages.find((stage) => stage.kind === 'askPerson');
-};
+export const humanOf = (step: PlanStep): AskPersonStage | undefined =>
+  recoveryOf(step).find((stage) => stage.kind === 'askPerson');
 
 /**
  * Writes a reminder that is due, in one transaction with the execution, so that there is none during a pause.

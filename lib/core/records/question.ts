@@ -2,8 +2,8 @@
  * The record of a question to a person or an external party: an incident, an approval or a callback.
  *
  * Owns: the shapes, the possible choices, when the deadline of a question applies. Does not own: its life
- * (`questions/life.ts`), when one is opened (`questions/incident.ts`, `questions/callback.ts`), what an
- * answer writes (`operators/resolution.ts`, `waiting/callback.ts`).
+ * (`questions/life.ts`), when an incident is opened (`questions/incident.ts`) and what a resolution writes
+ * (`operators/resolution.ts`), the same for approvals and callbacks (`questions/callback.ts`).
  *
  * An incident is identified by its number. An approval or a callback is identified by its step: a retry of
  * the execution opens it again.
@@ -114,6 +114,14 @@ export interface CallbackQuestion extends Asked {
 }
 
 export type Question = Incident | CallbackQuestion;
+
+/** An open question, as the index has it. */
+export interface InboxKey {
+  readonly executionId: string;
+  readonly kind: Question['kind'];
+  readonly openedAt: number;
+  readonly deadlineAt: number;
+}
 
 export const isIncident = (question: Question): question is Incident => 'number' in question;
 

@@ -84,6 +84,12 @@ interface Written {
 export const hasUnannounced = (snapshot: Questions): boolean =>
   questionsIn(snapshot).some(({ unannounced }) => unannounced !== undefined);
 
+/** A person is asked what becomes of something that went wrong. */
+export const needsPerson = (snapshot: Questions): boolean => openIncidents(snapshot).length > 0;
+
+/** A person or an external party is asked. */
+export const isAsking = (snapshot: Questions): boolean => openQuestions(snapshot).length > 0;
+
 /** A person is asked, so the execution waits. The external party of a callback is no person. */
 export const isPersonAsked = (snapshot: Questions): boolean =>
   openQuestions(snapshot).some(({ kind }) => kind !== 'callback');

@@ -9,7 +9,7 @@
  * Only `exists` may ask.
  */
 
-import type { MapStep, Stage } from '../plan/plan.ts';
+import { type MapStep, ownExpressions } from '../plan/plan.ts';
 import type { Expr } from '../plan/refs.ts';
 import { sourcesIn, valuesReadIn } from '../plan/refs-in.ts';
 import { MAX_GATHERED_BYTES } from '../records/children.ts';
@@ -38,11 +38,8 @@ export function leftOutIn(expr: Expr | undefined, state: Snapshot): Failure | un
 }
 
 /** The same for a list: for the value that it maps over, and for each item's input. */
-export const leftOutOfList = ({ over, each }: MapStep, state: Snapshot): Failure | undefined => {
-  const recovery: readonly Stage[] = each.recovery ?? [];
-  const others = recovery.flatMap((stage) => (stage.kind === 'withInput' ? [stage.input] : []));
-  return leftOutIn([over, each.input, ...others], state);
-};
+export const leftOutOfList = (step: MapStep, state: Snapshot): Failure | undefined =>
+  leftOutIn(ownExpressions(step), state);
 
 /** A lost value outside the table allows no question, not even `exists`. */
 export function lostIn(

@@ -12,7 +12,7 @@
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
-import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { needsPerson, type Snapshot } from '../records/snapshot.ts';
 import { isForward, isLeased, type Step } from '../records/state.ts';
 import { hasOpenChildren, isFailureOpen, mayHaveChildren } from './turn.ts';
 
@@ -88,7 +88,7 @@ export const isAskedAtDeadline = (plan: Plan, state: Snapshot): boolean =>
   isForward(state.execution.status) &&
   !mayBeStopped(plan, state) &&
   !isNearNoReturn(plan, state) &&
-  openIncidents(state).length === 0;
+  !needsPerson(state);
 
 export const mayBePast = (step: PlanStep, record: Step | undefined): boolean =>
   step.pointOfNoReturn === true && record?.mayHaveActed === true;

@@ -79,6 +79,8 @@ export const recordOf = (
 /** Records beside an execution's own one. */
 export type Beside = Extract<Found, { kind: 'step' | 'question' }>;
 
+export const isBeside = (found: Found): found is Beside => found.kind === 'step' || found.kind === 'question';
+
 export const besideOf = (found: Beside): Step | Question =>
   found.kind === 'step' ? found.step : found.question;
 

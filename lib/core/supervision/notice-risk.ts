@@ -10,7 +10,7 @@
  * (`records/risk.ts`).
  */
 
-import type { Plan, PlanStep } from '../plan/plan.ts';
+import { type Plan, type PlanStep, recoveryOf } from '../plan/plan.ts';
 import type { Decision, Write } from '../decisions/decision.ts';
 import { given } from '../values/given.ts';
 import { openIncidents, openQuestions, type Snapshot, withQuestion } from '../records/snapshot.ts';
@@ -126,7 +126,7 @@ const isProbedInVain = ({ status, probes }: Step): boolean =>
 
 /** On the last of an agent's several stages, or at the last attempt of its only stage. */
 function isOnLastStage(step: PlanStep, { stage, stageAttempt }: Step): boolean {
-  const recovery = step.kind === 'agent' || step.kind === 'child' ? (step.recovery ?? []) : [];
+  const recovery = recoveryOf(step);
   const last = recovery.findLastIndex(({ kind }) => kind !== 'askPerson') + 1;
   if (stage === 0 || stage < last) return false;
   const only = recovery[last - 1];

@@ -20,7 +20,7 @@ import { planInStatus } from '../plan/on-failure.ts';
 import { graphOf, endsByParty, hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import type { Decision } from '../decisions/decision.ts';
-import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { hasUnannounced, needsPerson, type Snapshot } from '../records/snapshot.ts';
 import {
   type Dispatch,
   type Execution,
@@ -158,14 +158,14 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
     return !isOwed && underWay(snapshot, readAt) === 0 ? Number.POSITIVE_INFINITY : readAt;
   }
   const busy =
-    (!isPerforming(snapshot.execution.status) && openIncidents(snapshot).length === 0) ||
+    (!isPerforming(snapshot.execution.status) && !needsPerson(snapshot)) ||
     records.some((record) => isLeased(record) || record.status === 'unknown') ||
     work.some((piece) => piece.dueAt <= readAt) ||
     (isForward(snapshot.execution.status) && plan.steps.some((step) => isStarting(step, snapshot)));
   if (busy) return readAt;
   // A resolution, the answer to a callback and a child's notice bring the wake time forward in the same
   // transaction, and the time of a wait is a deadline of its own: none of them can be missed.
-  const awaited = openIncidents(snapshot).length > 0 || isAwaiting(plan, snapshot);
+  const awaited = needsPerson(snapshot) || isAwaiting(plan, snapshot);
   const times = work.map((piece) => piece.dueAt);
   return times.length === 0 && !awaited ? readAt : Math.max(readAt, Math.min(...times));
 }

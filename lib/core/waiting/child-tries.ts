@@ -14,7 +14,7 @@
 
 import { type ChildStep, isRepeated } from '../plan/plan.ts';
 import type { Expr } from '../plan/refs.ts';
-import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import type { ChildEnd, Children, RoundsSoFar } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
@@ -164,12 +164,11 @@ export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInpu
 }
 
 /** A person says that nothing of the latest try is in effect. */
-export const vouchedFor = (children: Children): Children => ({
-  ...children,
-  ended: Object.fromEntries(
-    Object.entries(children.ended).map(([index, end]) => [index, { ...end, clean: true }]),
-  ),
-});
+export function vouchedFor({ children }: Step): Pick<StepChanges, 'children'> {
+  if (children === undefined) return {};
+  const ended = Object.entries(children.ended).map(([index, end]) => [index, { ...end, clean: true }]);
+  return { children: { ...children, ended: Object.fromEntries(ended) } };
+}
 
 /** When the next tries are due. */
 export const tryTimes = ({ execution, steps }: Snapshot): number[] =>

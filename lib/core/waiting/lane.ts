@@ -23,7 +23,7 @@ import {
 import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { Children } from '../records/children.ts';
 import type { LaneDone, OwnLane, Queued } from '../records/lane.ts';
-import { hasUnannounced, openQuestions, type Snapshot } from '../records/snapshot.ts';
+import { hasUnannounced, isAsking, type Snapshot } from '../records/snapshot.ts';
 import {
   type Execution,
   isForward,
@@ -134,7 +134,7 @@ function queued(
   const isQuiet =
     isForward(execution.status) &&
     openWork(plan, state).length === 0 &&
-    openQuestions(state).length === 0 &&
+    !isAsking(state) &&
     !hasUnannounced(state) &&
     !Object.values(state.steps).some((one) => isLeased(one) || one.status === 'unknown');
   // With open work the wake time is only brought forward, to the check.

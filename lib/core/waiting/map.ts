@@ -7,7 +7,7 @@
  * The same list is always cut into the same parts, so a part that is started again is the same execution.
  */
 
-import type { ChildStep, MapStep, Stage } from '../plan/plan.ts';
+import { type ChildStep, type MapStep, recoveryOf } from '../plan/plan.ts';
 import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
@@ -34,8 +34,7 @@ interface Item {
 export const itemsOf = (step: MapStep, list: readonly Json[], scope: Scope): Item[] =>
   list.map((item, index) => {
     const of = { ...scope, item, index };
-    const recovery: readonly Stage[] = step.each.recovery ?? [];
-    const others = recovery.map((stage) =>
+    const others = recoveryOf(step.each).map((stage) =>
       stage.kind === 'withInput' ? (evaluateExpression(stage.input, of) ?? null) : null,
     );
     return { input: evaluateExpression(step.each.input, of) ?? null, others };

@@ -2,9 +2,9 @@
  * WAITS[kind]: until when a step of each kind waits, what is written once that time has come, and its words.
  *
  * Owns: a wait for a time, an answer, a message and a place, and the time of a step that waits for none of
- * them (`within`). Does not own: an answer (`callback.ts`), its question in the inbox
- * (`questions/callback.ts`), a message (`receive.ts`), a place (`lane.ts`), the stop of executions whose time
- * is over (`execution/child-rules.ts`), the order of the rules (`rules.ts`).
+ * them (`within`). Does not own: an answer and its question in the inbox (`questions/callback.ts`), a message
+ * (`receive.ts`), a place (`lane.ts`), the stop of executions whose time is over
+ * (`execution/child-rules.ts`), the order of the rules (`rules.ts`).
  *
  * L1 every wait ends by its time, and its row says what the step then is. A new kind of wait is a row.
  */

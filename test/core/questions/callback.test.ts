@@ -6,7 +6,7 @@ import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { CallbackAnswer } from '../../../lib/core/decisions/events.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/moves.ts';
-import { answerCallback, callbackProblem } from '../../../lib/core/waiting/callback.ts';
+import { answerCallback, callbackProblem } from '../../../lib/core/questions/callback.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
