@@ -156,10 +156,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     builtins: true,
   },
   // Agents that are declared whole: their declaration writes references as a workflow does.
-  'lib/ready/declaration.ts': { may: ['lib/core/', 'lib/author/ref-types.ts'] },
-  'lib/ready/aws-agents.ts': { may: ['lib/core/', 'lib/author/', 'lib/ready/'] },
+  'lib/ready/declaration.ts': { may: ['lib/core/', 'lib/author/ref-types.ts', 'lib/remote/target.ts'] },
+  'lib/ready/aws-agents.ts': { may: ['lib/core/', 'lib/author/', 'lib/ready/', 'lib/remote/target.ts'] },
   'lib/ready/http-agent.ts': { may: ['lib/core/', 'lib/author/references.ts', 'lib/ready/'] },
-  'lib/ready/': { may: ['lib/core/', 'lib/remote/http.ts'], builtins: true },
+  'lib/ready/': { may: ['lib/core/', 'lib/remote/http.ts', 'lib/remote/target.ts'], builtins: true },
   'lib/index.ts': {
     may: [
       'lib/author/',

@@ -14,7 +14,6 @@ import type { Json } from '../core/values/json.ts';
 import { type KeysOf, optionProblem } from '../core/values/options.ts';
 import type {
   AwsCall,
-  FromEnvironment,
   HttpAnswer,
   HttpWork,
   Invocation,
@@ -22,6 +21,7 @@ import type {
   OutcomeRule,
   PublishOptions,
 } from './declaration.ts';
+import type { FromEnvironment } from '../remote/target.ts';
 import { declareHttp, rulesIn } from './http-agent.ts';
 
 interface DeclaredCall<I, O> {

@@ -11,6 +11,7 @@ import type { AgentOptions, Effect } from '../core/plan/agent.ts';
 import type { Expr } from '../core/plan/refs.ts';
 import type { Json } from '../core/values/json.ts';
 import type { SecretPlace } from '../core/values/signed-by.ts';
+import type { FromEnvironment } from '../remote/target.ts';
 
 /** The methods that a request may have. */
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -139,11 +140,6 @@ export interface HttpAgentOptions<I, O>
   readonly allowPrivateAddresses?: boolean;
 }
 
-/** A text in an environment variable of the agent's function. */
-export interface FromEnvironment {
-  readonly env: string;
-}
-
 /** One call of a Lambda function; the agent waits for its answer. */
 export interface Invocation<Outcome extends string, O>
   extends Pick<HttpRequest<Outcome, O>, 'outcomes' | 'output' | 'token' | 'progress'> {
@@ -208,7 +204,7 @@ export interface AwsCall {
 /** A request as data. */
 export interface RequestData {
   readonly method: HttpMethod;
-  readonly url: Expr | { readonly env: string };
+  readonly url: Expr | FromEnvironment;
   readonly isUrlFromEnv: boolean;
   readonly path: readonly Expr[];
   readonly query: Readonly<Record<string, Expr>>;

@@ -10,6 +10,7 @@
 
 import { evaluateExpression, type Expr, type Scope } from '../core/plan/refs.ts';
 import type { Json } from '../core/values/json.ts';
+import { addressProblem } from '../remote/target.ts';
 import type { RequestData } from './declaration.ts';
 
 export interface MadeRequest {
@@ -34,21 +35,9 @@ export class UnmadeError extends Error {
 export const notSet = (env: string): string =>
   `the environment variable ${env} is not set; set it in agentSettings[…].environment`;
 
-/** The fault in an address, whether literal or from elsewhere; the text omits the address. */
-export function urlProblem(text: string, hasSecret: boolean): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !['https:', 'http:'].includes(url.protocol))
-    return 'the url is not an address; allowed: one such as https://payments.example/charges';
-  if (url.username !== '' || url.password !== '')
-    return 'the url holds a user or a password; leave them out and use auth: secret(…)';
-  if (hasSecret && url.protocol === 'http:' && !isHere(url))
-    return 'a secret would go over http, unencrypted; use https:';
-  return undefined;
-}
-
-/** Whether the host is this machine. */
-export const isHere = ({ hostname }: URL): boolean => HERE.has(hostname);
-const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+/** The fault in an address, if there is one. */
+export const urlProblem = (text: string, hasSecret: boolean): string | undefined =>
+  addressProblem(text, hasSecret, 'auth: secret(…)');
 
 /** @throws UnmadeError */
 export function madeRequest(

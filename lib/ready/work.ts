@@ -24,10 +24,11 @@ import { PermanentError, TransientError } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
 import type { Json } from '../core/values/json.ts';
 import { signed } from '../remote/http.ts';
+import { isHere } from '../remote/target.ts';
 import { endpointOf } from './aws-endpoint.ts';
 import type { AwsCall, HttpWork, RequestData } from './declaration.ts';
 import { type CallKind, outcomeOf } from './outcomes.ts';
-import { headerValue, isHere, madeRequest, notSet, UnmadeError } from './request.ts';
+import { headerValue, madeRequest, notSet, UnmadeError } from './request.ts';
 import { type Answered, type Net, type Outgoing, type Result, send } from './send.ts';
 import { forget, secretValue } from './secret.ts';
 

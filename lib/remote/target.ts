@@ -114,20 +114,27 @@ function urlProblem(target: UrlTarget): string | undefined {
 export const isProtected = ({ secret, sign }: Pick<UrlTarget, 'secret' | 'sign'>): boolean =>
   secret !== undefined || sign !== undefined;
 
+/** Whether the host is this machine. */
+export const isHere = ({ hostname }: URL): boolean => HERE.has(hostname);
 const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * @returns the fault in an address, if there is one; the text omits the address, because part of it may be
- * secret
+ * @returns the fault in an address, literal or from elsewhere, if there is one; the text omits the address,
+ * because part of it may be secret
+ * @param instead how its author names a secret
  */
-export function addressProblem(text: string, withSecret: boolean): string | undefined {
+export function addressProblem(
+  text: string,
+  hasSecret: boolean,
+  instead = 'secret: { header, env }',
+): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['https:', 'http:'].includes(url.protocol))
-    return 'the url is not an address; allowed: one such as https://parcels.example/agent';
+    return 'the url is not an address; allowed: one such as https://shop.example/orders';
   if (url.username !== '' || url.password !== '')
-    return 'the url holds a user or a password; leave them out and use secret: { header, env }';
-  if (withSecret && url.protocol === 'http:' && !HERE.has(url.hostname))
-    return `a secret or a signature to ${url.hostname} would go over http, unencrypted; use https:`;
+    return `the url holds a user or a password; leave them out and use ${instead}`;
+  if (hasSecret && url.protocol === 'http:' && !isHere(url))
+    return 'a secret or a signature would go over http, unencrypted; use https:';
   return undefined;
 }
 
