@@ -6,7 +6,8 @@
  * (`server.ts`), misbehaviour (`behaviour.ts`).
  *
  *   every request       POST /<service>/<kind>s {reference, …} · GET /<service>/<kind>s?reference=, or
- *                       by its subject, ?orderId= · POST …/<id>/<undo>
+ *                       by its subject, ?orderId= · POST …/<id>/<undo>, or all that stands under a
+ *                       reference: DELETE /<service>/<kind>s?reference=
  *   once per key        POST /<service>/<kind>s {key, …} · DELETE /<service>/<kind>s?key=
  */
 
@@ -117,6 +118,8 @@ function byReference({ deed, ledger, request }: World): Call | undefined {
     const about = aboutOf(deed, found[0]) ?? asked ?? undefined;
     return { deed, action: 'lookup', reference, about, perform: () => ({ status: 200, body: all }) };
   }
+  if (request.method === 'DELETE' && deed.undo !== undefined)
+    return undoingReference(deed, deed.undo, ledger, request);
   if (request.method !== 'POST') return undefined;
   const { reference, executionId } = z.parse(Asked, request.body);
   const data = z.parse(deed.data, request.body);
@@ -152,6 +155,20 @@ function undoing(
     return { status: 200, body: shown(deed, ledger, done) };
   };
   return { deed, action: undo.action, reference: done?.reference ?? '', about: aboutOf(deed, done), perform };
+}
+
+/** Undoes what stands under a reference, each once; bears that nothing does. */
+function undoingReference(deed: Deed, undo: Undo, ledger: Ledger, request: ServiceRequest): Call {
+  const reference = z.parse(Text, request.query.get('reference'));
+  const done = ledger.find(deed.kind, reference);
+  const perform = (): Answer => {
+    const standing = done.filter((entry) => !isUndone(deed, ledger, entry));
+    const [why] = standing.flatMap((entry) => undo.refuses?.(entry, ledger) ?? []);
+    if (why !== undefined) return refuse(409, why);
+    for (const entry of standing) ledger.append(takingBack(undo.kind, entry));
+    return { status: 200, body: { undone: standing.length } };
+  };
+  return { deed, action: undo.action, reference, about: aboutOf(deed, done[0]), perform };
 }
 
 /**
