@@ -44,28 +44,24 @@ import {
   showQuery,
   startBody,
 } from './requests.ts';
-import { row, type RouteRows, valueRow } from './route-row.ts';
+import { row, type RouteRows } from './route-row.ts';
 import { withShown } from './shown-values.ts';
 import { executionSummary, executionView, stoppedView } from './views.ts';
 
 export const EXECUTION_ROUTES = {
-  'POST /workflows/{name}/executions': valueRow(202, startBody, async ({ c, scheduler, named }, body) => {
+  'POST /workflows/{name}/executions': row(202, startBody, async ({ c, scheduler, named }, body) => {
     const started = await start(scheduler, startOf(c, named, body));
     c.header('Location', `/executions/${started.id}`);
     return obeyed(started);
   }),
-  'POST /workflows/{name}/runs': valueRow(
-    200,
-    runBody,
-    async ({ c, scheduler, named }, { wait, ...body }) => {
-      // Before the start: what is refused has started nothing.
-      const waitMs = parseWait(wait, 'body') ?? MAX_WAIT_MS;
-      const { id } = await start(scheduler, startOf(c, named, body));
-      const view = await viewNow(scheduler, await showAtEnd(scheduler, id, waitMs));
-      c.header('Location', `/executions/${id}`);
-      return fittedExecution(view);
-    },
-  ),
+  'POST /workflows/{name}/runs': row(200, runBody, async ({ c, scheduler, named }, { wait, ...body }) => {
+    // Before the start: what is refused has started nothing.
+    const waitMs = parseWait(wait, 'body') ?? MAX_WAIT_MS;
+    const { id } = await start(scheduler, startOf(c, named, body));
+    const view = await viewNow(scheduler, await showAtEnd(scheduler, id, waitMs));
+    c.header('Location', `/executions/${id}`);
+    return fittedExecution(view);
+  }),
   'GET /executions': row(200, listQuery, async ({ scheduler }, query) => {
     const { items, ...page } = await list(scheduler, listRequestOf(query));
     const now = scheduler.ports.clock.now();

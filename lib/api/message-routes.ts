@@ -9,13 +9,13 @@ import { given } from '../core/values/given.ts';
 import { sendMessage } from '../scheduler/messages.ts';
 import { callerOf } from './callers.ts';
 import { asJson, keyedMessageBody, messageBody } from './requests.ts';
-import { row, type RouteRows, valueRow } from './route-row.ts';
+import { row, type RouteRows } from './route-row.ts';
 
 export const MESSAGE_ROUTES = {
   'POST /executions/{id}/messages': row(202, messageBody, ({ c, scheduler, named }, { body, ...message }) =>
     sendMessage(scheduler, { executionId: named }, { ...message, body: asJson(body), ...callerOf(c) }),
   ),
-  'POST /workflows/{name}/messages': valueRow(
+  'POST /workflows/{name}/messages': row(
     202,
     keyedMessageBody,
     ({ c, scheduler, named }, { key, startWith, body, ...message }) => {

@@ -12,7 +12,7 @@ import { resolveIncident } from '../scheduler/incidents.ts';
 import { callerOf } from './callers.ts';
 import { stopped } from './execution-routes.ts';
 import { answerBody, asJson, completeBody, failBody, pageQuery, parseLimit } from './requests.ts';
-import { type RouteCall, row, type RouteRows, valueRow } from './route-row.ts';
+import { type RouteCall, row, type RouteRows } from './route-row.ts';
 import { belongingOf, questionView } from './views.ts';
 
 const answered = (
@@ -24,7 +24,7 @@ const answered = (
 const failedCode = (token: string): string => `${token.split('.').at(-2) ?? 'callback'}-failed`;
 
 export const QUESTION_ROUTES = {
-  'POST /executions/{id}/incidents/{n}/resolve': valueRow(
+  'POST /executions/{id}/incidents/{n}/resolve': row(
     202,
     answerBody,
     async ({ c, scheduler, named }, body) => {
@@ -32,7 +32,7 @@ export const QUESTION_ROUTES = {
       return stopped(scheduler, (await resolveIncident(scheduler, named, request)).execution);
     },
   ),
-  'POST /callbacks/{token}/complete': valueRow(200, completeBody, async (asked, { output }) => {
+  'POST /callbacks/{token}/complete': row(200, completeBody, async (asked, { output }) => {
     const { by } = await answered(asked, { kind: 'complete', output: asJson(output) });
     return { status: 'completed', ...given({ by }) };
   }),

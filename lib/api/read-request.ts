@@ -10,11 +10,11 @@ import * as z from 'zod/mini';
 import type { Ports } from '../core/ports.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import { misfitOf, misfitText } from '../core/values/issues.ts';
-import { hasMoreValues, JSON_LIMITS, type JsonLimits, jsonProblem } from '../core/values/json.ts';
+import { JSON_LIMITS, jsonProblem } from '../core/values/json.ts';
+import { hasMoreKeys, hasMoreValues } from '../core/values/json-text.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { cut } from '../core/values/text.ts';
 import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
-import { jsonLimitsOf } from '../engine/schema.ts';
 
 /** The longest body of a request, in bytes of UTF-8, where values are as large as records. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
@@ -24,22 +24,19 @@ export const MAX_BODY_BYTES: number = 256 * 1024;
  */
 export const MAX_LARGE_BODY_BYTES: number = 4 * 1024 * 1024;
 
-/** More would keep the loop from all others: the bound of a value (`engine/schema.ts`) is that of 16 MB. */
-const LARGE_BODY_VALUES = 200_000;
+/**
+ * Different keys in a body, of all its objects together. More, or more values (`JSON_LIMITS`), would stop the
+ * loop for others while they are parsed, checked and copied. An output has no such caller, and may have more.
+ */
+export const MOST_BODY_KEYS = 12_000;
 
-interface Bounds {
-  readonly bytes: number;
-  readonly json: JsonLimits;
-}
-const BOUNDS = 'bodyBounds';
-const boundsIn = (c: Context): Bounds =>
-  (c.get(BOUNDS) as Bounds | undefined) ?? { bytes: MAX_BODY_BYTES, json: JSON_LIMITS };
+const MOST_BYTES = 'mostBodyBytes';
+const mostBytesIn = (c: Context): number => (c.get(MOST_BYTES) as number | undefined) ?? MAX_BODY_BYTES;
 
 /** Refuses a body that says it is too long, before it is read, and bounds one that does not say so. */
 export function boundBody(c: Context, ports: Pick<Ports, 'largeValues'>): void {
   const bytes = ports.largeValues === undefined ? MAX_BODY_BYTES : MAX_LARGE_BODY_BYTES;
-  const { nodes, ...json } = jsonLimitsOf(ports);
-  c.set(BOUNDS, { bytes, json: { ...json, nodes: Math.min(nodes, LARGE_BODY_VALUES) } } satisfies Bounds);
+  c.set(MOST_BYTES, bytes);
   refuseLonger(Number(c.req.header('content-length') ?? 0), bytes);
 }
 
@@ -58,7 +55,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  */
 async function bodyText(c: Context): Promise<string> {
   const bytes = await c.req.arrayBuffer();
-  refuseLonger(bytes.byteLength, boundsIn(c).bytes);
+  refuseLonger(bytes.byteLength, mostBytesIn(c));
   try {
     return UTF8.decode(bytes);
   } catch {
@@ -71,30 +68,36 @@ export const queryOf = (c: Context, schema: z.ZodMiniObject): object =>
   checked(c.req.query(), schema, 'query');
 
 /** The body of any other call. @throws as `bodyText` and `parseBody` */
-export const bodyOf = async (c: Context, { takes, hasValue }: Taking): Promise<object> =>
-  await parseBody(await bodyText(c), takes, hasValue === true ? boundsIn(c).json : JSON_LIMITS);
+export const bodyOf = async <Schema extends z.ZodMiniType>(
+  c: Context,
+  schema: Schema,
+): Promise<z.infer<Schema>> => await parseBody(await bodyText(c), schema);
 
-interface Taking {
-  readonly takes: z.ZodMiniObject;
-  /** With a value that may be large. */
-  readonly hasValue?: true;
+/** From this length the work on a text is done in parts. */
+const LONG_TEXT = 64 * 1024;
+
+/** @throws SteadfastError `too-many-values`, before the text is parsed */
+function refuseMore(text: string): void {
+  const { nodes } = JSON_LIMITS;
+  const refused = (most: number, what: string): SteadfastError =>
+    refuse('too-many-values', `the body has more than ${most} ${what}; at most ${most} are allowed`);
+  if (hasMoreValues(text, nodes)) throw refused(nodes, 'values (keys and elements, all levels together)');
+  if (hasMoreKeys(text, MOST_BODY_KEYS)) throw refused(MOST_BODY_KEYS, 'different keys');
 }
 
 /**
  * The body as JSON of the wanted shape.
- * @throws SteadfastError `bad-json` (also text that is no Unicode), `unsafe-number`, `bad-request`
+ * @throws SteadfastError `too-many-values`, `bad-json` (also text that is no Unicode), `unsafe-number`,
+ * `bad-request`
  */
 async function parseBody<Schema extends z.ZodMiniType>(
   text: string,
   schema: Schema,
-  limits: JsonLimits,
 ): Promise<z.infer<Schema>> {
-  const notJson = (problem: string): SteadfastError =>
-    refuse('bad-json', `the body is not acceptable: ${cut(problem, 200)}`);
-  if (hasMoreValues(text, limits.nodes)) throw notJson(`more than ${limits.nodes} values`);
+  refuseMore(text);
   // Others have their turn between two parts of the work: it keeps the loop from them for the longest part.
   const turn = async (): Promise<void> =>
-    text.length > MAX_BODY_BYTES ? new Promise((over) => setImmediate(over)) : undefined;
+    text.length > LONG_TEXT ? new Promise((over) => setImmediate(over)) : undefined;
   await turn();
   let value: unknown;
   try {
@@ -103,8 +106,8 @@ async function parseBody<Schema extends z.ZodMiniType>(
     throw refuse('bad-json', 'the body is not JSON');
   }
   await turn();
-  const problem = jsonProblem(value, limits);
-  if (problem !== undefined) throw notJson(problem);
+  const problem = jsonProblem(value);
+  if (problem !== undefined) throw refuse('bad-json', `the body is not acceptable: ${cut(problem, 200)}`);
   await turn();
   const rounded = roundedIn(text);
   if (rounded.length > 0) throw refusedNumbers('the body', rounded);

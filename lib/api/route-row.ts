@@ -43,8 +43,6 @@ type Answered = Response | ReturnType<Context['json']>;
 export interface RouteRow<Answer extends object = object> {
   /** A GET's query, any other's body; without it neither is read. */
   readonly takes: z.ZodMiniObject | undefined;
-  /** The body has a value that may be large. */
-  readonly hasValue?: true;
   readonly answer: (asked: RouteCall, sent: never) => Promise<Answered>;
   /** For the compiler alone. */
   readonly of?: Answer;
@@ -73,6 +71,3 @@ export const row = <Schema extends z.ZodMiniObject, Answer extends object>(
     return asked.c.json(await answer(asked, sent));
   },
 });
-
-/** A row whose body has a value that may be large. */
-export const valueRow: typeof row = (...given) => ({ ...row(...given), hasValue: true });

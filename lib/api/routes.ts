@@ -10,7 +10,6 @@
 import { Hono } from 'hono/tiny';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Receipts } from '../core/ports.ts';
-import { given } from '../core/values/given.ts';
 import { isSteadfastError, refuse, sayable } from '../core/values/errors.ts';
 import { cut } from '../core/values/text.ts';
 import type { Scheduler } from '../scheduler/start.ts';
@@ -87,16 +86,11 @@ const noContract = async (): Promise<string> => {
 };
 
 function serve(app: Hono, route: Route, served: ServedFrom): void {
-  const { takes, hasValue, answer } = ROUTES[route];
+  const { takes, answer } = ROUTES[route];
   const [method = '', pattern = ''] = route.split(' ');
   const [, first = ''] = /\{(\w+)\}/.exec(pattern) ?? [];
   app.on(method, pattern.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
-    const sent =
-      takes === undefined
-        ? {}
-        : method === 'GET'
-          ? queryOf(c, takes)
-          : await bodyOf(c, { takes, ...given({ hasValue }) });
+    const sent = takes === undefined ? {} : method === 'GET' ? queryOf(c, takes) : await bodyOf(c, takes);
     return answer({ ...served, c, named: c.req.param(first) ?? '' }, sent as never);
   });
 }
@@ -127,5 +121,5 @@ function shortened(details: unknown): unknown {
       ]),
     ),
   );
-  return { ...more, issues: short, ...(issues.length > MAX_ISSUES ? { issueCount: issues.length } : {}) };
+  return { ...(issues.length > MAX_ISSUES ? { issueCount: issues.length } : {}), ...more, issues: short };
 }

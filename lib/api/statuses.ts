@@ -45,6 +45,7 @@ export const STATUS = {
   'no-bulk-actions': 409,
   ended: 409,
   'too-large': 413,
+  'too-many-values': 413,
   'too-many-commands': 429,
   'mailbox-full': 429,
   busy: 429,

@@ -32,10 +32,17 @@ type Checked =
   | {
       /** The issues in one line, with their paths. */
       readonly issues: string;
-      readonly list: readonly Misfit[];
+      readonly details: {
+        readonly issues: readonly Misfit[];
+        /** How many were found, if not all are in the list. */
+        readonly issueCount?: number;
+      };
       /** The schema threw, so it said nothing about the value. */
       readonly threw?: true;
     };
+
+/** A long list of values that do not fit has as many issues; they are not all put into words. */
+const MAX_NAMED = 100;
 
 /** The value as the schema makes it, or its issues. Never rejects. */
 export async function check(schema: StandardSchemaV1, value: unknown): Promise<Checked> {
@@ -45,10 +52,14 @@ export async function check(schema: StandardSchemaV1, value: unknown): Promise<C
   } catch (error) {
     const { code, message } = failureOf(error);
     const issues = cut(`the schema itself threw ${code}: ${message}`, MAX_FAILURE_CHARS);
-    return { issues, list: [{ path: '', message: issues }], threw: true };
+    return { issues, details: { issues: [{ path: '', message: issues }] }, threw: true };
   }
   if (result.issues === undefined) return { value: result.value };
-  const list = result.issues.map((issue) => misfitOf(issue, value));
-  const lines = list.map(misfitText);
-  return { issues: cut(lines.join('; '), MAX_FAILURE_CHARS), list };
+  const issueCount = result.issues.length;
+  const named = result.issues.slice(0, MAX_NAMED).map((issue) => misfitOf(issue, value));
+  const lines = named.map(misfitText);
+  return {
+    issues: cut(lines.join('; '), MAX_FAILURE_CHARS),
+    details: { issues: named, ...(issueCount > MAX_NAMED ? { issueCount } : {}) },
+  };
 }

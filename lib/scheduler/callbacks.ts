@@ -170,8 +170,8 @@ async function checkedAnswer(
   if (schema === undefined) return answer;
   const checked = await check(schema, answer.output);
   if ('issues' in checked) {
-    const { issues, list } = checked;
-    throw refuse('bad-output', `the output does not fit callback '${name}': ${issues}`, { issues: list });
+    const { issues, details } = checked;
+    throw refuse('bad-output', `the output does not fit callback '${name}': ${issues}`, details);
   }
   const made = asJson(checked.value, jsonLimitsOf(scheduler.ports));
   if ('problem' in made) {

@@ -142,9 +142,8 @@ async function checkChildInput(
 const misfit = (
   what: string,
   { spec }: Agent,
-  { issues, list }: { readonly issues: string; readonly list: unknown },
-): SteadfastError =>
-  refuse('bad-input', `the ${what} does not fit agent '${spec.name}': ${issues}`, { issues: list });
+  { issues, details }: { readonly issues: string; readonly details: unknown },
+): SteadfastError => refuse('bad-input', `the ${what} does not fit agent '${spec.name}': ${issues}`, details);
 
 function alreadyResolved(executionId: string, incident: Incident): SteadfastError {
   const how = incident.choice === undefined ? 'by itself' : `with '${incident.choice}'`;

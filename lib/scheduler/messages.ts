@@ -243,9 +243,11 @@ async function acceptedBody(
   if (schema === undefined) return body;
   const checked = await check(schema, body);
   if ('issues' in checked)
-    throw refuse('bad-message', `the body does not fit message '${name}': ${checked.issues}`, {
-      issues: checked.list,
-    });
+    throw refuse(
+      'bad-message',
+      `the body does not fit message '${name}': ${checked.issues}`,
+      checked.details,
+    );
   const made = asJson(checked.value, jsonLimitsOf(scheduler.ports));
   if ('problem' in made)
     throw refuse(

@@ -155,7 +155,7 @@ export async function startOf(
   const checked = await check(workflow.input, request.input);
   if ('issues' in checked) {
     const message = `the input does not fit workflow '${workflow.name}': ${checked.issues}`;
-    throw refuse('bad-input', message, { issues: checked.list });
+    throw refuse('bad-input', message, checked.details);
   }
   const { input, bytes } = acceptedInput(workflow.name, checked.value, ports);
   const { idempotencyKey: key, tags, replaces, by } = request;

@@ -171,6 +171,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The body, the input or the output is longer than allowed.',
     next: 'Store what is large elsewhere, and send where it is.',
   },
+  'too-many-values': {
+    means: 'The body has more keys and elements, or more different keys, than one body may have.',
+    next: 'Send several, or store what is large elsewhere and send where it is; the limits are below.',
+  },
   'too-many-commands': {
     means: `The execution was given ${MAX_REMEMBERED} commands within ${REMEMBERED_DAYS} days, and would not recognise another one that is repeated.`,
     next: 'Cancel it, which is always possible, or find out who sends them.',

@@ -26,7 +26,7 @@ export interface DescribedRoute {
 export const ERRORS_OF_ALL: readonly ErrorCode[] = ['too-large', 'internal', 'table-form'];
 /** Additional errors of routes that write. */
 export const ERRORS_OF_WRITES: readonly ErrorCode[] = ['at-rest', 'not-kept'];
-const OF_BODY: readonly ErrorCode[] = ['bad-json', 'unsafe-number', 'bad-request'];
+const OF_BODY: readonly ErrorCode[] = ['too-many-values', 'bad-json', 'unsafe-number', 'bad-request'];
 /** Errors of routes that record their caller. */
 const OF_CALLER: readonly ErrorCode[] = ['bad-request', 'bad-caller'];
 /** Errors of routes on which another person may have to approve. */

@@ -205,13 +205,13 @@ describe('a body', () => {
     // Refused without parsing, however deep it is.
     const deepest = `{"input":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     expect(await post(START, deepest)).toMatchObject({
-      status: 400,
-      body: refusal('bad-json', /more than 60000/),
+      status: 413,
+      body: refusal('too-many-values', /more than 60000/),
     });
     const many = JSON.stringify({ input: Array.from({ length: JSON_LIMITS.nodes }, () => 0) });
     expect(await post(START, many)).toMatchObject({
-      status: 400,
-      body: refusal('bad-json', /more than 60000/),
+      status: 413,
+      body: refusal('too-many-values', /more than 60000/),
     });
   });
 

@@ -3,8 +3,8 @@
  *
  * Owns: the `Json` type, canonical serialisation (the input of every content hash), the check that a foreign
  * value is plain JSON of Unicode text without a key that could pollute a prototype, the treatment of
- * JavaScript values that JSON cannot express, and an estimate of how many values a text has before it is
- * parsed: parsing millions takes longer than refusing them. Does not own: parsing or hashing.
+ * JavaScript values that JSON cannot express. Does not own: parsing or hashing, what a text shows before it
+ * is parsed (`json-text.ts`).
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -269,35 +269,3 @@ export function utf8Bytes(text: string): number {
 
 const isPair = (unit: number, next: number): boolean =>
   unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000;
-
-/** The index after the closing quote of the string that begins there. */
-export function endOfString(text: string, from: number): number {
-  for (let at = from + 1; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === '"') return at + 1;
-  }
-  return text.length;
-}
-
-const EMPTY = /\s*[\]}]/y;
-
-/** Whether it has more values, on all levels together; never true if it has fewer. */
-export function hasMoreValues(text: string, than: number): boolean {
-  // A value takes a character, and its separator from the next another.
-  if (text.length / 2 < than) return false;
-  let values = 1;
-  for (let at = 0; at < text.length && values <= than; ) {
-    const char = text[at] ?? '';
-    if (char === '"') {
-      at = endOfString(text, at);
-      continue;
-    }
-    at += 1;
-    if (char === ',') values += 1;
-    else if (char === '[' || char === '{') {
-      EMPTY.lastIndex = at;
-      if (!EMPTY.test(text)) values += 1;
-    }
-  }
-  return values > than;
-}

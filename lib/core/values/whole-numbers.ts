@@ -10,7 +10,7 @@
  */
 
 import { refuse, type SteadfastError } from './errors.ts';
-import { endOfString } from './json.ts';
+import { endOfString } from './json-text.ts';
 
 /** Keys, and places in lists, from the root. */
 export type JsonPath = readonly string[];

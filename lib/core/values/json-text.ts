@@ -1,0 +1,57 @@
+/**
+ * What the text of a JSON document shows before it is parsed.
+ *
+ * Owns: whether it has more values, or more different keys, than allowed: parsing millions takes longer than
+ * refusing them. Does not own: the limits, the check of what is parsed (`json.ts`).
+ *
+ * Both read the text once, character by character, and end with the first that is too many. A different key
+ * costs a parser, a copy and a sort about twenty times as much as a value of a list.
+ */
+
+/** The index after the closing quote of the string that begins there. */
+export function endOfString(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length;
+}
+
+const EMPTY = /\s*[\]}]/y;
+
+/** Whether it has more values, on all levels together; never true if it has fewer. */
+export function hasMoreValues(text: string, than: number): boolean {
+  // A value takes a character, and its separator from the next another.
+  if (text.length / 2 < than) return false;
+  let values = 1;
+  for (let at = 0; at < text.length && values <= than; ) {
+    const char = text[at] ?? '';
+    if (char === '"') {
+      at = endOfString(text, at);
+      continue;
+    }
+    at += 1;
+    if (char === ',') values += 1;
+    else if (char === '[' || char === '{') {
+      EMPTY.lastIndex = at;
+      if (!EMPTY.test(text)) values += 1;
+    }
+  }
+  return values > than;
+}
+
+const COLON_NEXT = /\s*:/y;
+
+/** Whether it has more different keys, as they are written, in all its objects together. */
+export function hasMoreKeys(text: string, than: number): boolean {
+  // A key takes two quotes, a colon, a value and a comma.
+  if (text.length / 5 < than) return false;
+  const keys = new Set<string>();
+  for (let at = text.indexOf('"'); at !== -1 && keys.size <= than; ) {
+    const end = endOfString(text, at);
+    COLON_NEXT.lastIndex = end;
+    if (COLON_NEXT.test(text)) keys.add(text.slice(at, end));
+    at = text.indexOf('"', end);
+  }
+  return keys.size > than;
+}
