@@ -1,8 +1,9 @@
 /**
- * The calls of the page: the API of its own origin, at `api/` beside it.
+ * The page's calls of the API, at `api/` beside the page.
  *
- * Owns: the token that each request carries, as whom it is made on this machine, what the server has said
- * about itself, what it answers itself. Does not own: the calls and their errors (`lib/api/client.ts`).
+ * Owns: the token that each request carries, the name under which it is made on this machine, what the server
+ * says about itself, and the calls that the server answers itself. Does not own: the API's calls and their
+ * errors (`lib/api/client.ts`).
  */
 
 import { signal } from '@preact/signals';
@@ -16,15 +17,15 @@ const metaOf = (name: string): string =>
 
 export interface Settings {
   readonly deployment: string;
-  /** Nothing can be changed: no action is shown, and the server would refuse it. */
+  /** The page shows no actions, and the server refuses every change. */
   readonly readOnly: boolean;
-  /** On this machine, and no deployment on AWS. */
+  /** The API runs on this machine, not on AWS. */
   readonly local: boolean;
-  /** The server says at once when something was written. */
+  /** The server reports each write at once. */
   readonly tellsWrites: boolean;
-  /** Log lines can be read. */
+  /** The server can read log lines. */
   readonly hasLogs: boolean;
-  /** The server knows where metrics are. */
+  /** The server can read metrics. */
   readonly hasCharts: boolean;
 }
 
@@ -50,7 +51,7 @@ const token = metaOf('steadfast-token');
 
 const AS_KEY = 'steadfast-as';
 
-/** Keeps the characters that a name may have. */
+/** Removes the characters that a name may not have. */
 const nameIn = (text: string): string =>
   Array.from(text)
     .filter((one) => AS_NAME.test(one))
@@ -60,7 +61,8 @@ const nameIn = (text: string): string =>
 const as = signal(settings.local ? nameIn(sessionStorage.getItem(AS_KEY) ?? '') : '');
 
 /**
- * The name under which this tab calls an API on this machine; '' for none. Another tab may be another person.
+ * The name under which this tab calls an API on this machine; '' for none. Each tab has its own, because
+ * another tab may be used by another person.
  */
 export const calledAs = {
   get value(): string {
@@ -88,7 +90,11 @@ export const api: Client = withShortIds(
   createClient({ url: new URL('api', location.href).href, fetch: serverTime.through(withToken) }),
 );
 
-/** @returns the count of writes, as soon as it is not `known` any more, or after a while */
+/**
+ * Waits until something is written, at most for a while.
+ * @param known the last known count of writes
+ * @returns the count now
+ */
 export async function writesPast(known: number): Promise<number | 'forbidden'> {
   const answer = await withToken(`writes?known=${known}`);
   if (answer.status === 403) return 'forbidden';
@@ -97,15 +103,15 @@ export async function writesPast(known: number): Promise<number | 'forbidden'> {
 
 export interface LogLines {
   readonly lines: readonly LogLine[];
-  /** There are more than these, which are the latest. */
+  /** There are earlier lines, which are not in this answer. */
   readonly isCut: boolean;
   /** Bytes that CloudWatch Logs scanned. */
   readonly scannedBytes?: number;
-  /** They follow on those that this reading had already. */
+  /** These lines follow those that this reading already has. */
   readonly isMore?: true;
 }
 
-/** Each part as text; '' where a line has none. */
+/** A line by its parts, as texts; '' for a part that it does not have. */
 export interface LogLine {
   readonly at: number;
   readonly level: string;
@@ -118,8 +124,8 @@ export interface LogLine {
 }
 
 /**
- * @param follow of the reading, which goes on where it stopped
- * @throws ApiError as the API refuses, and where lines cannot be read
+ * @param follow the id of the reading; it continues after its last line
+ * @throws ApiError if the API refuses, or if lines cannot be read
  */
 export async function logLines(
   id: string,
@@ -131,10 +137,10 @@ export async function logLines(
   return ownAnswer(`logs/${encodeURIComponent(id)}?${query}`);
 }
 
-/** @throws ApiError as the API refuses, and where metrics cannot be read */
+/** @throws ApiError if the API refuses, or if metrics cannot be read */
 export const readCharts = (): Promise<ShownCharts> => ownAnswer('charts');
 
-/** The answer of this page's server, not of the API. */
+/** Gets an answer from this page's server instead of the API. */
 async function ownAnswer<T>(path: string): Promise<T> {
   const answer = await withToken(path).catch(() => undefined);
   if (answer === undefined) throw new ApiError('no-answer', 'the server behind this page does not answer');
@@ -143,7 +149,7 @@ async function ownAnswer<T>(path: string): Promise<T> {
   throw new ApiError(body.error.code, body.error.message, { status: answer.status });
 }
 
-/** The API has refused what was asked, so it is there. */
+/** Whether the error is a refusal by the API, which shows that the API is there. */
 export const isAnswer = (error: unknown): boolean =>
   error instanceof ApiError && error.status !== undefined && ANSWERS.has(error.status);
 const ANSWERS: ReadonlySet<number> = new Set([400, 404, 409]);

@@ -1,6 +1,4 @@
-/**
- * The time as the page shows it, by the API's clock: once a second, and not while the page is hidden.
- */
+/** The current time by the API's clock, updated once a second while the page is visible. */
 
 import { type Signal, signal } from '@preact/signals';
 import { ServerTime } from '../lib/view/server-time.ts';

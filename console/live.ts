@@ -1,11 +1,10 @@
 /**
- * Keeps what the page shows up to date: reads the API again after 3 s, ever more seldom while nothing
- * changes, and not at all while the page is hidden. While a dialog asks a question, its subject does not
- * change. Two answers count as the same if they differ only in the order of a record's fields or in the time
- * of the answer.
+ * Keeps what the page shows up to date. It reads the API after 3 s, then less often while nothing changes,
+ * and not at all while the page is hidden. While a dialog is open, the data under it does not change. Two
+ * answers count as equal if they differ only in the order of fields or in the time of the answer.
  *
- * Owns: the rhythm, and that an answer that came late never replaces a newer one. Does not own: the calls,
- * and whether an error is an answer (`api.ts`).
+ * Owns: when to read, and that a late answer never replaces a newer one. Does not own: the calls, and whether
+ * an error is an answer (`api.ts`).
  */
 
 import { type Signal, signal } from '@preact/signals';
@@ -16,14 +15,14 @@ import { now, serverTime } from './clock.ts';
 const FIRST_MS = 3_000;
 const LAST_MS = 30_000;
 const SLOWER = 1.5;
-/** A request that takes longer may never be answered: another one is sent beside it. */
+/** The time after which another request is sent beside the first, which may never be answered. */
 const PATIENCE_MS = 10_000;
 
 export interface Live<T> {
-  /** The latest answer, also while a newer one cannot be had. */
+  /** The latest answer; it stays while newer ones fail. */
   readonly data: T | undefined;
   readonly error: unknown;
-  /** Reads now; the rhythm begins anew. */
+  /** Reads at once, and starts with short intervals again. */
   readonly again: () => void;
 }
 
@@ -32,7 +31,7 @@ interface Answer {
   readonly error: unknown;
 }
 
-/** The last data of each view, so that one that is opened again shows something at once. */
+/** The last data of each view, which is shown at once when the view is opened again. */
 const kept = new Map<string, unknown>();
 const MOST_KEPT = 100;
 
@@ -47,13 +46,16 @@ function keep(key: string, data: unknown): void {
 
 export const keptOf = (key: string): unknown => kept.get(key);
 
-/** How many of the reads on screen had no answer last; the shell says so. */
+/**
+ * The number of readings on screen whose last request had no answer. The shell shows a warning if it is not
+ * 0.
+ */
 export const failing: Signal<number> = signal(0);
 export const readAt: Signal<number> = signal(serverTime.now());
 
 /**
- * Since when reads of the current view have had no answer. Undefined while each is answered or refused with a
- * reason.
+ * Since when the reads of the current view have had no answer. Undefined while each is answered or refused
+ * with a reason.
  */
 export const unansweredSince: Signal<number | undefined> = signal(undefined);
 const asked = new Map<Reading, number>();
@@ -68,17 +70,17 @@ function setAsked(reading: Reading, at: number | undefined): void {
 const shown = new Set<Reading>();
 
 /**
- * A change would take the question away from the person who is answering it, with what was typed, and would
- * not say who was first.
+ * Whether a dialog is open. A change would close its question, discard what was typed, and not say who
+ * answered first.
  */
 const isAsking = (): boolean => document.querySelector('dialog[open]') !== null;
 
-/** Something was written, or a question is over: all that may differ is read now. */
+/** Reads everything on screen again, after a write or when a dialog closes. */
 export function readAgain(): void {
   if (!document.hidden) for (const reading of shown) if (!reading.isOverNow) reading.again();
 }
 
-/** The same text for the same fields in any order. */
+/** A text that is the same for the same fields in any order. */
 export const saysOf = (data: unknown): string =>
   JSON.stringify(data, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -89,11 +91,11 @@ export const saysOf = (data: unknown): string =>
 class Reading {
   readonly answer: Signal<Answer>;
   private waitMs = FIRST_MS;
-  /** How many reads were begun; of them the latest that was answered, or is of no interest any more. */
+  /** The number of reads begun; and the number of the latest one that was answered or given up. */
   private round = 0;
   private answered = 0;
   private beganAt: number | undefined;
-  /** It may differ from what is being read. */
+  /** Something was written after the read under way began, so another read is needed. */
   private isWanted = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private said: string | undefined;
@@ -176,7 +178,7 @@ class Reading {
     this.setFailed(answer.error !== undefined && !isAnswer(answer.error));
     const says = answer.error === undefined ? saysOf(this.meant(answer.data)) : String(answer.error);
     if (answer.error === undefined) {
-      // The answer may have said that the clocks differ.
+      // Set again, because the answer may have shown that the clocks differ.
       now.value = serverTime.now();
       readAt.value = now.peek();
       keep(this.key, answer.data);
@@ -195,20 +197,20 @@ class Reading {
 }
 
 export interface LiveOptions<T> {
-  /** Whether no later answer will differ. @default none is */
+  /** Whether the answer is final. @default never */
   readonly isOver?: (data: T) => boolean;
-  /** How seldom it is read at last, while nothing changes. @default LAST_MS */
+  /** The longest interval, reached while nothing changes. @default LAST_MS */
   readonly lastMs?: number;
-  /** The part of an answer that decides whether it is another one. @default all of it */
+  /** The part of an answer by which changes are recognised. @default all of it */
   readonly meant?: (data: T) => unknown;
 }
 
-/** @param key what is read: another key is another reading */
+/** @param key names what is read; another key is another reading */
 export function useLive<T>(key: string, load: () => Promise<T>, options: LiveOptions<T> = {}): Live<T> {
   const { isOver = () => false, lastMs = LAST_MS, meant = (data) => data } = options as LiveOptions<unknown>;
-  // The key says all that the call depends on.
+  // The key names everything that the call depends on.
   const reading = useMemo(() => new Reading(key, load, { isOver, lastMs, meant }), [key]);
-  // An effect would wait for the first paint, which the answer need not.
+  // Not `useEffect`, which waits for the first paint: the answer need not.
   useLayoutEffect(() => {
     reading.start();
     return () => reading.stop();

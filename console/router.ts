@@ -1,13 +1,13 @@
 /**
- * The page's address behind `#`, such as `#/executions/<id>?step=ship`.
+ * The place on the page: its address behind `#`, such as `#/executions/<id>?step=ship`.
  *
- * Owns: the place as a signal, addresses of places. Does not own: what a place shows (`shell.tsx`).
+ * Owns: the place as a signal, and the addresses of places. Does not own: what a place shows (`shell.tsx`).
  */
 
 import { computed, signal } from '@preact/signals';
 
 export interface Place {
-  /** ['executions', '<id>']; empty at the beginning. */
+  /** The parts of the path, such as ['executions', '<id>']; empty for the start page. */
   readonly path: readonly string[];
   readonly query: ReadonlyMap<string, string>;
 }
@@ -29,7 +29,7 @@ export function placeOf(text: string): Place {
   };
 }
 
-/** Decodes a part of an address; a person may have typed one that is malformed. */
+/** Decodes a part of an address. A person may have typed a malformed one. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -48,7 +48,7 @@ export function go(path: readonly string[], query: Query = {}): void {
   location.hash = addressOf(path, query);
 }
 
-/** The same place with some of its query changed; no step back leads to the former one. */
+/** Changes parts of the query. The browser's back button skips the former place. */
 export function refine(change: Query): void {
   const { path, query } = place.value;
   const address = addressOf(path, { ...Object.fromEntries(query), ...change });

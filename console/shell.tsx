@@ -1,7 +1,7 @@
 /**
- * The frame of the page: the name of the deployment, the way to the views, and the view of the place.
+ * The frame of the page: the deployment's name, the links to the views, and the current view.
  *
- * Owns: which view belongs to which place, keys that lead to views. Does not own: the views.
+ * Owns: which view each place has, and the keys that open views. Does not own: the views.
  */
 
 import type { JSX } from 'preact';
@@ -24,7 +24,7 @@ import { WorkflowsPage } from './workflows/workflows-page.tsx';
 interface ViewOf {
   readonly name: string;
   readonly label: string;
-  /** Pressed after 'g'. */
+  /** The letter to press after 'g'. */
   readonly key: string;
 }
 
@@ -38,7 +38,7 @@ const VIEWS: readonly ViewOf[] = [
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null;
 
-/** 'g' and then the letter of a view. */
+/** Opens a view by 'g' and the view's letter. */
 function useKeys(): void {
   useEffect(() => {
     let before = '';
@@ -55,7 +55,7 @@ function useKeys(): void {
   }, []);
 }
 
-/** The place as a page; a place that there is not says where to go. */
+/** The view of the place. For an unknown place it says where to go. */
 function View(): JSX.Element {
   const { path } = place.value;
   const [view = 'overview', name] = path;
@@ -80,7 +80,7 @@ const Nowhere = (): JSX.Element => (
   </>
 );
 
-/** A view that breaks takes no other with it. */
+/** The view, with a boundary for errors: a view that throws leaves the frame intact. */
 function Guarded(): JSX.Element {
   const [broken, reset] = useErrorBoundary();
   const { path } = place.value;
@@ -90,10 +90,12 @@ function Guarded(): JSX.Element {
   return broken === undefined ? <View /> : <Problem error={broken} again={reset} />;
 }
 
-/** Longer than an answer takes: what is shown may be no longer so. */
+/** The time without an answer after which the page warns that it may be out of date. */
 const LATE_MS = 5_000;
 
-/** Live means that each part of what is shown was answered when it was asked for last. */
+/**
+ * The warning that the page is not live. It is live if the last request of each part on screen was answered.
+ */
 const noAnswer = (since: number | undefined): string =>
   since === undefined || isNarrow.value ? '… no answer yet' : `… no answer since ${clockText(since)}`;
 
@@ -153,7 +155,10 @@ export function Shell(): JSX.Element {
   );
 }
 
-/** The address has a place behind `#`, so the browser cannot do it. */
+/**
+ * Moves the focus to the content. The browser cannot do it by a link, because the address behind `#` is the
+ * place.
+ */
 function toMain(event: Event): void {
   event.preventDefault();
   document.getElementById('main')?.focus();

@@ -1,8 +1,7 @@
 /**
- * How the console is built: static files with relative addresses, so that they are served under any path.
+ * The build of the console: static files with relative addresses, so that any path can serve them.
  *
- * Owns: what a strict content security policy asks for: no script or style in the page
- * itself, nothing as a `data:` address.
+ * They satisfy a strict content security policy: no script or style in the page itself, no `data:` address.
  */
 
 import { join } from 'node:path';

@@ -1,13 +1,14 @@
 /**
- * Hears of each write as soon as it is made, where the server tells: on a laptop
- * nothing on screen is older than that.
+ * Learns of each write at once, if the server reports them, so that the page on a laptop is always up to
+ * date.
  *
- * Owns: when it is asked, and how soon again. Does not own: what is read then (`live.ts`).
+ * Owns: when it asks the server, and the pause before it asks again. Does not own: what is read then
+ * (`live.ts`).
  */
 
 import { writesPast } from './api.ts';
 
-/** A busy system writes all the time. */
+/** The shortest time between two reads: a busy system writes all the time. */
 const CALM_MS = 500;
 const RETRY_MS = 3_000;
 
@@ -16,7 +17,7 @@ const pause = (ms: number): Promise<void> => new Promise((over) => setTimeout(ov
 const seen = (): Promise<void> =>
   new Promise((over) => document.addEventListener('visibilitychange', () => over(), { once: true }));
 
-/** Until the server is another, which this page may not ask. */
+/** Calls back after each write, until another server answers, which this page may not ask. */
 export async function hearWrites(tell: () => void): Promise<void> {
   let known = -1;
   for (;;) {

@@ -1,7 +1,7 @@
 /**
- * The commands for an execution: those that are possible now, and the reason why each other one is not.
+ * The commands for an execution: which are possible now, and why the others are not.
  *
- * Owns: the questions before them. Does not own: whether one is possible (the API says so, beside `why`).
+ * Owns: the questions before a command. Does not own: whether it is possible (the API says so, beside `why`).
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -16,7 +16,7 @@ import { Erase } from './erase.tsx';
 import { StartAnew } from './start-anew.tsx';
 
 type Command = Reasons['commands'][number]['command'];
-/** Commands that the execution itself obeys. */
+/** The commands that act on the execution itself. */
 type Obeyed = Exclude<Command, 'replace'>;
 
 interface Wording {
@@ -117,7 +117,7 @@ function Asked({
   const step = useSignal('');
   const input = useAnswer();
   const { executionId: id } = view;
-  // One id for the question: asked twice, it is obeyed once.
+  // One id for each question: sent twice, it is obeyed once.
   const commandId = useSignal(crypto.randomUUID());
   const { label, means, grave } = WORDING[command];
   const act = async (): Promise<void> => {
@@ -154,7 +154,8 @@ function Asked({
 }
 
 /**
- * A form for another input of a failed step. If the step may have acted, the API refuses it, and says why.
+ * A form for another input of a failed step. If the step may have acted, the API refuses the input and says
+ * why.
  */
 function OtherInput({
   view: { executionId, status, steps },

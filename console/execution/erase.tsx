@@ -1,7 +1,7 @@
 /**
- * Erases an execution that is over: the question, and what is said afterwards.
+ * Erases an execution that has ended: the question before it, and the result.
  *
- * Owns: to which executions it is offered. Does not own: whether one may still act (the API says so).
+ * Owns: which executions have the button. Does not own: whether an attempt may still act (the API says so).
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -12,7 +12,7 @@ import { api } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { addressOf } from '../router.ts';
 
-/** Erased by somebody else, or by an earlier call without an answer. */
+/** Somebody else erased it, or an earlier call did whose answer was lost. */
 const isGone = (error: unknown): boolean => error instanceof ApiError && error.code === 'unknown-execution';
 
 interface EraseProps {
@@ -20,7 +20,7 @@ interface EraseProps {
   readonly isErased: Signal<boolean>;
 }
 
-/** One that belongs to another execution is erased with that one. */
+/** Shows nothing for a child: it is erased with its parent. */
 export function Erase({ view, isErased }: EraseProps): JSX.Element | null {
   const isAsked = useSignal(false);
   const { executionId: id, workflow, endedAt, parent } = view;

@@ -1,8 +1,9 @@
 /**
- * One execution: its graph and its timeline, beside them why; then the chosen step, payloads and what stands.
+ * One execution: its graph and timeline with the reasons beside them, then the chosen step, the payloads and
+ * the effects in place.
  *
- * Owns: what is read. Does not own: the parts, which executions below it are
- * opened in its graph (`opened.ts`).
+ * Owns: what is read. Does not own: the parts, and which child executions are open in the graph
+ * (`opened.ts`).
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -138,7 +139,7 @@ function Graph({ view, layout, step, opened, error }: GraphProps): JSX.Element {
   );
 }
 
-/** Words that say nothing to who meets them first. */
+/** Statuses that a newcomer does not understand. */
 const STRANGE = ['fenced', 'tolerated', 'unknown', 'answered', 'compensation-failed'] as const;
 
 /** Explains the less common statuses that the graph shows. */
@@ -155,18 +156,18 @@ function Meanings({ steps }: Pick<ExecutionView, 'steps'>): JSX.Element | null {
   );
 }
 
-/** The page of a timeline with its stretches in different forms, and what is around the graph. */
+/** The least width of a timeline that can still be read, and the width of the margins around the graph. */
 const TIMELINE = 400;
 const AROUND_GRAPH = 36;
 
 /**
- * A graph that goes down takes the timeline's place on the first screen: they stand beside
- * each other where both have room.
+ * Whether the graph stands beside the timeline: a graph from top to bottom does, where both have room, so
+ * that both are on the first screen.
  */
 const isBeside = ({ isAcross, width }: Layout, room: number): boolean =>
   !isAcross && width + AROUND_GRAPH + TIMELINE <= room;
 
-/** A step of an execution that is opened in the graph is shown on that one's own page. */
+/** The address of a step. A step of a child that is open in the graph is shown on the child's own page. */
 const linkTo = (step: string, { execution }: Graph, id: string): string =>
   execution === undefined || execution.executionId === id
     ? addressOf(['executions', id], { step, open: openedIn().join() })

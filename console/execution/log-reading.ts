@@ -1,23 +1,28 @@
 /**
- * One reading of log lines, which follows them until the execution is over, as
- * `steadfast logs --follow` does.
+ * One reading of log lines; it follows them until the execution has ended, as `steadfast logs --follow` does.
  *
- * Owns: when it reads, that it rests while the page is hidden, and which lines it has. Does not own: their
- * layout (`logs.tsx`), where they are (`cli/console/logs.ts`).
+ * Owns: when it reads (not while the page is hidden), and which lines it has. Does not own: their layout
+ * (`logs.tsx`), where they come from (`cli/console/logs.ts`).
  */
 
 import { type Signal, signal } from '@preact/signals';
 import { type LogLine, type LogLines, logLines, settings } from '../api.ts';
 
-/** In a deployment a read is a query of CloudWatch, which has a line some seconds after it was written. */
+/**
+ * The time between two reads. On AWS each is a query of CloudWatch, which has a line some seconds after it
+ * was written.
+ */
 const EVERY_MS = settings.local ? 1_000 : 5_000;
-/** After the end, until the last lines are there. */
+/** The time for which it reads on after the end, until the last lines have arrived. */
 const SETTLE_MS = settings.local ? 500 : 15_000;
-/** More are not drawn; while somebody reads further up, none is taken away before there are many more. */
+/**
+ * The most lines that the page keeps, and the most while the reader has scrolled up, so that the lines being
+ * read are not removed.
+ */
 const MOST = 1_000;
 const MOST_ABOVE = 5_000;
 
-/** A line with its number among all that were read, so that it keeps its identity. */
+/** A line with its number among all lines, by which the page recognises it. */
 export interface Numbered extends LogLine {
   readonly number: number;
 }
@@ -31,7 +36,7 @@ export class LogReading {
   readonly error: Signal<unknown> = signal(undefined);
   readonly isCut: Signal<boolean> = signal(false);
   readonly scannedBytes: Signal<number | undefined> = signal(undefined);
-  /** Whether the reader is at the end, where the next line appears. */
+  /** Whether the reader has scrolled to the end, where the next line appears. */
   isAtEnd = true;
   private readonly id: string;
   private key = '';
@@ -53,7 +58,7 @@ export class LogReading {
     };
   }
 
-  /** Reads from the beginning. Reading that costs money goes on only when somebody asks for it. */
+  /** Reads from the beginning. On AWS, where a query costs money, it continues only when somebody asks. */
   async begin(level: string, children: boolean): Promise<void> {
     this.rest();
     this.key = crypto.randomUUID();
@@ -74,12 +79,12 @@ export class LogReading {
     void this.read();
   }
 
-  /** Tries the whole reading again after an error. */
+  /** Repeats the whole reading after an error. */
   again(): void {
     void this.begin(...this.asked);
   }
 
-  /** When the execution has ended, it is read once more for the last lines. One that was retried goes on. */
+  /** Reads the last lines once more after the execution has ended, and continues if it was retried. */
   setOver(isOver: boolean): void {
     if (isOver === this.isOver) return;
     this.isOver = isOver;
@@ -117,7 +122,7 @@ export class LogReading {
     } catch (refused) {
       if (round !== this.round) return;
       this.error.value = refused;
-      // A new key: lines of the lost answer come again with all others.
+      // A new key reads all lines again, also those of the answer that was lost.
       this.key = crypto.randomUUID();
       if (this.follows.peek() === 'following') this.follows.value = 'paused';
     }
@@ -133,7 +138,7 @@ export class LogReading {
     this.isCut.value = isCut || (isMore === true && this.isCut.peek());
     this.scannedBytes.value = scannedBytes;
     if (isMore === true && next.length === 0) return;
-    // One that comes late is put where it belongs.
+    // Sorted, because a line may arrive after later ones.
     const all = [...before, ...next].sort((one, other) => one.at - other.at);
     const most = this.isAtEnd ? MOST : MOST_ABOVE;
     if (all.length > most) this.isCut.value = true;

@@ -1,8 +1,8 @@
 /**
- * The log lines of an execution, in the order of time. They are read when somebody asks, for on AWS a query
- * costs what it reads; then they are followed, and who has scrolled up is left there.
+ * The log lines of an execution, in the order of time. They are read on request, because on AWS each query
+ * costs money, and then followed. The page scrolls along unless the reader has scrolled up.
  *
- * Owns: how they are asked for and shown. Does not own: when they are read (`log-reading.ts`).
+ * Does not own: when lines are read (`log-reading.ts`).
  */
 
 import { useSignal } from '@preact/signals';
@@ -19,7 +19,7 @@ const OPTIONS = LEVELS.map(
   (level) => [level, level === 'trace' ? 'all levels' : `${level} and above`] as const,
 );
 
-/** @param isOver nothing more of it is written */
+/** @param isOver the execution has ended, so no more lines are written */
 export function Logs({ id, isOver }: { id: string; isOver: boolean }): JSX.Element {
   const reading = useMemo(() => new LogReading(id), [id]);
   useEffect(() => reading.start(), [reading]);
@@ -108,12 +108,12 @@ function Following({ reading }: { reading: LogReading }): JSX.Element {
   );
 }
 
-/** So near to the end counts as there. */
+/** The distance from the end, in pixels, that still counts as the end. */
 const NEAR = 8;
 
 function Scrolled({ reading, lines, id }: LinesProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
-  /** The last line that somebody has had before them. */
+  /** The number of the last line that the reader has seen. */
   const seen = useSignal(Number.POSITIVE_INFINITY);
   const latest = Math.max(...lines.map(({ number }) => number));
   const toEnd = (): void => {

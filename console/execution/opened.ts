@@ -1,9 +1,9 @@
 /**
- * Executions below this one that are opened in its graph: which, at any depth, and
- * where a sign in the graph leads to.
+ * The child executions, at any depth, that are open in an execution's graph, and the addresses that open and
+ * close them.
  *
- * Owns: `open=` of the address, that what is opened is read. Does not own: where it is
- * drawn (`../parts/graph-layout.ts`).
+ * Owns: `open=` of the address, and reading what is open. Does not own: where it is drawn
+ * (`../parts/graph-layout.ts`).
  */
 
 import { useRef } from 'preact/hooks';
@@ -25,7 +25,10 @@ export const openedIn = (): readonly string[] =>
 const read = async (ids: readonly string[]): Promise<Opened> =>
   Object.fromEntries((await Promise.all(ids.map((id) => api.get(id)))).map((one) => [one.executionId, one]));
 
-/** A reading of its own: to open one leaves the page as it is, with the focus where it was. */
+/**
+ * Reads the open executions apart from the page, so that opening one leaves the page and its focus as they
+ * are.
+ */
 export function useOpened(): { readonly opened: Opened; readonly error: unknown } {
   const ids = openedIn();
   const live = useLive(`opened ${ids.join()}`, () => read(ids), { isOver: () => ids.length === 0 });
@@ -36,7 +39,7 @@ export function useOpened(): { readonly opened: Opened; readonly error: unknown 
 
 type Children = GraphStep['state'];
 
-/** The ids of child executions that have begun, as far as the answer has them. */
+/** The ids of the child executions that have begun, as far as the answer lists them. */
 const idsOf = (state: Children): readonly string[] =>
   state?.children?.executionIds.slice(0, state.children.started) ?? [];
 
@@ -57,8 +60,8 @@ export function insideOf(
 }
 
 /**
- * The place with one of the executions of a step opened, or none; what was opened inside of
- * another of them is closed with it.
+ * The address with one of a step's executions open, or none. It closes the step's other executions, and all
+ * inside them.
  */
 export function placeWith(id: string, of: Children, opened: Opened, wanted: string | undefined): string {
   const ids = openedIn();
@@ -71,7 +74,10 @@ export function placeWith(id: string, of: Children, opened: Opened, wanted: stri
   return addressOf(['executions', id], { step: place.value.query.get('step'), open });
 }
 
-/** A step with several executions opens the first, of rounds the latest, and then those beside it. */
+/**
+ * What the sign on a step's box does: it opens the first of the step's executions (of rounds the latest),
+ * then moves to the one before or after it.
+ */
 export function opening({ state }: GraphStep, id: string, opened: Opened): Opening | undefined {
   const ids = idsOf(state);
   if (ids.length === 0) return undefined;

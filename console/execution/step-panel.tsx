@@ -1,6 +1,6 @@
 /**
- * One step of an execution: its attempts with what each was given, its output, its failure,
- * its executions, how to answer it.
+ * One step of an execution: its attempts and their inputs, its output or failure, its executions, and how to
+ * answer it.
  */
 
 import { useSignal } from '@preact/signals';
@@ -28,7 +28,7 @@ interface PanelProps {
   readonly step: StepView;
   readonly view: ExecutionView;
   readonly reasons: Reasons;
-  /** The address at which the graph opens one of the step's executions. */
+  /** The address at which the graph shows one of the step's executions. */
   readonly placeOf: (executionId: string) => string;
   readonly done: () => void;
 }
@@ -77,7 +77,7 @@ export function StepPanel({ step: brief, view, reasons, placeOf, done }: PanelPr
   );
 }
 
-/** It has not taken one yet, and may. */
+/** The step has not taken a message yet, and still may. */
 const isAwaited = ({ status }: StepView, { endedAt }: ExecutionView): boolean =>
   endedAt === undefined && (status === 'ready' || status === 'pending');
 

@@ -1,7 +1,7 @@
 /**
- * A line of time on which long stretches without work are drawn short.
+ * A time scale on which long stretches without work are drawn short.
  *
- * Owns: where an instant is on the line, from 0 to 1. Does not own: what is drawn there.
+ * Owns: the place of an instant on the line, from 0 to 1. Does not own: what is drawn there.
  */
 
 import type { Span } from '../../lib/view/timeline.ts';
@@ -9,7 +9,7 @@ import type { Span } from '../../lib/view/timeline.ts';
 export interface Scale {
   readonly placeOf: (at: number) => number;
   readonly timeAt: (place: number) => number;
-  /** Stretches that are drawn shorter than they were. */
+  /** The stretches that are drawn shorter than they were. */
   readonly gaps: readonly Span[];
 }
 
@@ -18,16 +18,16 @@ interface Piece extends Span {
   readonly ends: number;
 }
 
-/** An idle stretch is drawn as long as a quarter of all work, at most. */
+/** The longest length of an idle stretch, as a share of all work. */
 const SHARE_OF_WORK = 0.25;
 const LEAST_MS = 1_000;
-/** A stretch that is drawn so much shorter than it was is marked. */
+/** A stretch is marked if it was longer than it is drawn by this factor. */
 const NOTED = 1.5;
 
 /**
- * @param whole all that is drawn
+ * @param whole the time from the first to the last thing drawn
  * @param marks instants at which something begins or ends
- * @param busy when there was work; these are drawn as long as they were
+ * @param busy times with work; they are drawn to scale
  */
 export function scaleOf(whole: Span, marks: readonly number[], busy: readonly Span[]): Scale {
   const { from, to } = whole;

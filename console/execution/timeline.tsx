@@ -1,7 +1,7 @@
 /**
- * The timeline of an execution: a row for each step, work drawn as long as it was, idle stretches cut short.
+ * The timeline of an execution: a row for each step, work drawn to scale, idle stretches shortened.
  *
- * Owns: the drawing. Does not own: what is drawn (`lib/view/timeline.ts`), where (`time-scale.ts`).
+ * Owns: the drawing. Does not own: what is drawn (`lib/view/timeline.ts`), and where (`time-scale.ts`).
  */
 
 import type { JSX } from 'preact';
@@ -73,14 +73,14 @@ export function Timeline({ view, hrefOf, selected }: TimelineProps): JSX.Element
   );
 }
 
-/** On-failure steps, and an undo, may be over after the end that is recorded. */
+/** The latest instant. On-failure steps and undos may end after the recorded end. */
 const latestOf = (view: ExecutionView): number =>
   Math.max(view.startedAt, ...view.steps.flatMap(({ attempts }) => attempts.map(({ endedAt }) => endedAt)));
 
 const percent = (place: number): string => `${Math.round(place * 10_000) / 100}%`;
 
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
-/** Marks that a narrow page leaves out. */
+/** Marks of the scale that a narrow page leaves out. */
 const SPARED: Readonly<Record<number, string>> = { 0.25: 'quarter', 0.5: 'half', 0.75: 'quarter' };
 const ANCHOR: Readonly<Record<number, string>> = { 0: 'start', 1: 'end' };
 
@@ -108,7 +108,7 @@ interface RowProps {
   readonly scale: Scale;
   readonly href: string;
   readonly isSelected: boolean;
-  /** Now, while it is under way. */
+  /** The current time, while the execution is under way. */
   readonly at: number | undefined;
   readonly pauses: NonNullable<ExecutionView['pauses']>;
 }
@@ -166,11 +166,11 @@ const noteOf = ({ note, from, to }: Stretch): string => `${note}, ${durationText
 const classOf = ({ kind, failed, ahead }: Stretch): string =>
   `${kind}${failed === true ? ' failed' : ''}${ahead === true ? ' ahead' : ''}`;
 
-/** Work is drawn high, waiting low. */
+/** The height of a bar: high for work, low for waiting. */
 const sizeOf = (one: Stretch): { y: number; height: number } =>
   isWork(one) || one.kind === 'lease' ? { y: 3, height: 14 } : { y: 7, height: 6 };
 
-/** The smallest width of a bar, as a share: shorter attempts are still visible. */
+/** The smallest width of a bar, as a share of the whole, so that short attempts are visible. */
 const LEAST = 0.003;
 
 function Bar({

@@ -1,7 +1,7 @@
 /**
- * Why: what comes next and when, why each step is where it is, what happened and what proves it.
+ * The reasons: what comes next and when, why each step is where it is, what happened, and the evidence.
  *
- * Owns: the order in which it is read. Does not own: the words (`lib/core/explain`).
+ * Owns: the order of the parts. Does not own: the words (`lib/core/explain`).
  */
 
 import type { JSX } from 'preact';
@@ -86,7 +86,7 @@ function Steps({ view, reasons, hrefOf }: WhyProps): JSX.Element | null {
   );
 }
 
-/** The step's state in the words of the graph and the timeline. */
+/** The step's state in the words that the graph and the timeline use. */
 function toldOf({ name, status }: Reasons['steps'][number], view: ExecutionView): string {
   const step = view.steps.find((one) => one.name === name);
   return step?.status === status ? stateText(step, view) : status;

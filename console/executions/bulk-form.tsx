@@ -1,8 +1,8 @@
 /**
- * The fields of a bulk action: an answer, another input or an output, and the step that it concerns.
+ * The fields of a bulk action: an answer, another input or output, and the step that it concerns.
  *
- * Owns: which fields go with which action, and where their schema is known. Does not own: whether what is
- * given fits (the API says so, of each execution).
+ * Owns: which fields each action has, and when their schema is known. Does not own: whether a value fits (the
+ * API says so, for each execution).
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -19,7 +19,7 @@ import { ChoiceField, TextField, TickField } from '../parts/fields.tsx';
 import { Loading } from '../parts/states.tsx';
 import { MEANS, SIDE } from '../people/choices.ts';
 
-/** The form's content; undefined while the action has no form. */
+/** The form's content; undefined for an action without a form. */
 export type Filled = Signal<Fields | undefined>;
 
 export interface Fields {
@@ -32,9 +32,9 @@ export interface Fields {
 
 interface FormProps {
   readonly action: BulkAction;
-  /** Absent: they are of several, or of any. */
+  /** The workflow, if all executions are of one. */
   readonly workflow: string | undefined;
-  /** The step that is meant; absent: it is asked for. */
+  /** The step, if it is known; without it the form asks for it. */
   readonly of?: string | undefined;
   readonly into: Filled;
 }
@@ -46,7 +46,7 @@ export function BulkForm(props: FormProps): JSX.Element {
     async () => (workflow === undefined ? {} : { view: await api.workflow(workflow) }),
     { isOver: () => true },
   );
-  // Without the workflow's schema the value is typed as JSON.
+  // Shows a field of JSON where the workflow's schema is not known.
   if (live.data === undefined && live.error === undefined) return <Loading what="its workflow" />;
   return <FieldsOf {...props} view={live.data?.view} />;
 }
@@ -92,7 +92,7 @@ function FieldsOf({ action, of, into, view }: FormProps & { view: WorkflowView |
 const sideOf = (action: BulkAction, choice: Choice): 'input' | 'output' | undefined =>
   action === 'retry' ? 'input' : action === 'resolve' ? SIDE[choice] : undefined;
 
-/** These choices need a person's word if the step may have acted. */
+/** Choices for which a person must confirm that nothing happened, if the step may have acted. */
 const NEEDS_WORD: ReadonlySet<Choice> = new Set(['retry', 'retry-with-input', 'skip', 'undo-all']);
 
 const WHOSE =
@@ -127,7 +127,7 @@ function StepField({
   );
 }
 
-/** The options to send. @throws ApiError with the mistake, which the fields show as well */
+/** The options to send. @throws ApiError with the mistake, which the fields also show */
 export function filledIn(filled: Filled, action: BulkAction): Partial<BulkOptions> {
   const fields = filled.peek();
   if (fields === undefined) throw new ApiError('not-filled-in', 'the form has not loaded yet');

@@ -1,6 +1,6 @@
 /**
- * How far a bulk action is, and what has refused why; its address can be opened
- * again until it is over, and after.
+ * The progress of a bulk action, and the reasons of refusals. The page has an address of its own, which works
+ * during the action and afterwards.
  */
 
 import type { JSX } from 'preact';
@@ -15,7 +15,7 @@ import { Shown } from '../parts/states.tsx';
 import { Prose } from '../parts/time.tsx';
 import { refine } from '../router.ts';
 
-/** Somebody waits for it. */
+/** Reads often, because somebody is waiting. */
 const EVERY_MS = 3_000;
 
 const isOver = ({ status }: BulkView): boolean => status === 'done' || status === 'stopped';
@@ -23,7 +23,7 @@ const isOver = ({ status }: BulkView): boolean => status === 'done' || status ==
 export function BulkProgress({ id, done }: { id: string; done: () => void }): JSX.Element {
   const live = useLive(`bulk ${id}`, () => api.bulk(id), { isOver, lastMs: EVERY_MS });
   const isDone = live.data !== undefined && isOver(live.data);
-  // The list on screen shows what the action has changed.
+  // Reads the list again, because the action changes its executions.
   useEffect(() => {
     if (isDone) done();
   }, [isDone]);

@@ -1,9 +1,9 @@
 /**
- * The questions before a bulk action: what is given with it, then how many and ten of them; once it is
- * confirmed, the deployment obeys it by itself, and the page need not stay open.
+ * The questions before a bulk action: first its values, then the number of executions and ten of them. After
+ * the confirmation the deployment carries it out, and the page may be closed.
  *
- * Owns: their order, and that what was filled in is still there when somebody goes back. Does not own: the
- * form (`bulk-form.tsx`), what is possible (the API says so).
+ * Owns: the order of the questions, and keeping the values when the person goes back. Does not own: the form
+ * (`bulk-form.tsx`), what is possible (the API says so).
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -22,7 +22,7 @@ export interface Verb {
   readonly action: BulkAction;
   readonly label: string;
   readonly undo?: false;
-  /** Something is given with it. */
+  /** The action has a form for values. */
   readonly asks?: true;
   readonly grave?: true;
 }
@@ -31,7 +31,7 @@ interface QuestionProps {
   readonly verb: Verb;
   readonly meant: Pick<BulkOptions, 'ids' | 'filter'>;
   readonly workflow: string | undefined;
-  /** The step that is answered, where one is meant. */
+  /** The step to answer, if the action concerns one. */
   readonly step?: string | undefined;
   readonly reason: string;
   readonly close: () => void;
@@ -95,7 +95,7 @@ export function Question({ verb, meant, workflow, step, reason, close, done }: Q
   );
 }
 
-/** Until all are found, or the dialog is closed. */
+/** Collects the executions until all are found, or the dialog is closed. */
 async function collect(
   options: BulkOptions,
   found: Signal<BulkView | undefined>,
@@ -109,7 +109,10 @@ async function collect(
   found.value = view;
 }
 
-/** An answer counts as that person's, and has a route of its own. */
+/**
+ * Confirms the action. An approval or a rejection has a route of its own, because the person needs the right
+ * to answer.
+ */
 const confirmed = ({ action, bulkId }: BulkView): Promise<BulkView> =>
   action === 'approve' || action === 'reject' ? api.answerBulk(bulkId) : api.confirmBulk(bulkId);
 
@@ -117,7 +120,7 @@ const many = (count: number): string => `${countText(count)} ${count === 1 ? 'ex
 const soFar = (view: BulkView | undefined): string =>
   view === undefined ? 'the matching executions' : `the matching executions: ${many(view.count)} so far`;
 
-/** Which of the found executions ask nothing is known once they get the command. */
+/** Whether an execution asks something is known only when it gets the command. */
 const MAY_NOT_APPLY: Readonly<Partial<Record<BulkAction, string>>> = {
   resolve: 'Executions without such a question are left as they are and counted with the reason.',
   approve: 'Executions that wait for no approval are left as they are and counted with the reason.',
@@ -126,15 +129,15 @@ const MAY_NOT_APPLY: Readonly<Partial<Record<BulkAction, string>>> = {
 
 interface FoundProps {
   readonly view: BulkView;
-  /** Back to what is given. */
+  /** Goes back to the values. */
   readonly again: (() => void) | undefined;
 }
 
 function Found({ view, again }: FoundProps): JSX.Element {
   const { action, count, leftOut, examples = [], reason } = view;
   const first = useRef<HTMLParagraphElement>(null);
-  // The button that was pressed is another one now: who uses the keyboard goes on here, from the first paint,
-  // lest the focus be taken from a button that somebody has reached since.
+  // Moves the keyboard's focus to the new button before the first paint, because the button that was pressed
+  // is gone. Later it could take the focus from an element that the person has reached meanwhile.
   useLayoutEffect(() => (again === undefined ? undefined : first.current?.focus()), []);
   return (
     <>

@@ -1,8 +1,7 @@
 /**
- * One command to many: to those that are selected, or to all that the filters find.
+ * The buttons that give one command to many executions: to those selected, or to all that the filters find.
  *
- * Owns: the commands, and whom they are for. Does not own: the questions before one (`bulk-question.tsx`),
- * how far one is (`bulk-progress.tsx`).
+ * Does not own: the questions before a command (`bulk-question.tsx`), its progress (`bulk-progress.tsx`).
  */
 
 import { useSignal } from '@preact/signals';
@@ -32,7 +31,7 @@ const SELDOM: readonly Name[] = ['retry-with-input', 'resolve', 'approve', 'reje
 interface BulkProps {
   readonly ids: readonly string[];
   readonly filters: Filters;
-  /** The workflow of the selected executions, if it is the same for all. */
+  /** The workflow of the selected executions, if all are of one. */
   readonly workflow: string | undefined;
   readonly clear: () => void;
 }
@@ -40,7 +39,8 @@ interface BulkProps {
 export function Bulk({ ids, filters, workflow, clear }: BulkProps): JSX.Element {
   const asked = useSignal<Name | undefined>(undefined);
   const reason = useSignal('');
-  // Without a selection or a filter it would act on every execution there ever was, which no operator means.
+  // Offers nothing without a selection or a filter: the action would reach every execution there is, and no
+  // operator wants that.
   const isAny = ids.length > 0 || Object.keys(filters).length > 0;
   const ask = (name: Name) => (): void => {
     asked.value = name;

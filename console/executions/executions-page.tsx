@@ -1,4 +1,4 @@
-/** Executions: the list by the filters in the address, and what can be done with many of them. */
+/** The list of executions by the filters in the address, with the bulk actions. */
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -41,7 +41,7 @@ function Filtered({ filters }: { filters: Filters }): JSX.Element {
   );
   const seen = useSignal(0);
   const live = useLive<PageRead>(key, () => pages.again(Math.floor(seen.peek() / PAGE)));
-  // A list that was left further down does not begin with the first page.
+  // Keeps what was read: a list that the reader left further down does not start at its first page.
   const isRead = pages.read.value.length > 0;
   return (
     <Shown live={isRead ? live : { ...live, data: undefined }} what="the executions">
@@ -86,7 +86,7 @@ function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
         items={items}
         selected={selected}
         hasMore={hasMore}
-        // Rows in another order may be from any page.
+        // In a sorted list, a visible row may come from any page.
         onSeen={(first) => onSeen(isSorted ? 0 : first)}
         sorting={sorting}
         more={() => void pages.more()}
@@ -134,7 +134,7 @@ const Causes = ({
     </p>
   );
 
-/** The workflow of the selected executions, if it is one; a filter may find executions of any. */
+/** The workflow of the selected executions, if all are of one; a filter may find executions of several. */
 function oneWorkflow(items: readonly ExecutionSummary[], ids: ReadonlySet<string>): string | undefined {
   const workflows = new Set(items.flatMap((item) => (ids.has(item.executionId) ? [item.workflow] : [])));
   return workflows.size === 1 ? [...workflows][0] : undefined;

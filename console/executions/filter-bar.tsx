@@ -1,4 +1,4 @@
-/** The filters above the list; what is set is in the address. */
+/** The filters above the list. They are kept in the address. */
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -40,7 +40,7 @@ export const UsualFilters = ({ filters }: { filters: Filters }): JSX.Element => 
   </nav>
 );
 
-/** Folded where they would take the place of the list: those that are set are said. */
+/** The bar. A narrow page folds it and lists the filters that are set. */
 export function FilterBar({ filters }: { filters: Filters }): JSX.Element {
   const set = NAMES.filter((name) => filters[name] !== undefined);
   return (

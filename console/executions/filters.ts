@@ -1,14 +1,15 @@
 /**
- * The filters of the list of executions, as the address has them.
+ * The filters of the list of executions.
  *
- * Owns: their names, and what the API is asked for them. Does not own: which go together (the API says so).
+ * Owns: their names in the address, and the options of the API that they become. Does not own: which filters
+ * can be combined (the API says so).
  */
 
 import { STATUSES } from '../../lib/api/answers.ts';
 import type { ListOptions } from '../../lib/api/call-options.ts';
 import { instantOf } from '../../lib/view/text.ts';
 
-/** The filters as texts, as the address has them. */
+/** The filters as texts in the address. */
 export interface Filters {
   readonly status?: string;
   readonly workflow?: string;
@@ -16,11 +17,11 @@ export interface Filters {
   readonly code?: string;
   readonly key?: string;
   readonly plan?: string;
-  /** 'name:value'. */
+  /** A name and a value: 'name:value'. */
   readonly tag?: string;
   /**
-   * '24h': so long ago; '09:00': the latest, on this machine's clock; a time as
-   * '2026-01-02T03:04', or epoch ms.
+   * The earliest time: '24h' ago; '09:00', the latest such time by this machine's clock; '2026-01-02T03:04';
+   * or epoch ms.
    */
   readonly since?: string;
   readonly until?: string;
@@ -48,10 +49,10 @@ export const STATUS_OPTIONS: readonly (readonly [string, string])[] = [
   ...STATUSES.map((status) => [status, status] as const),
 ];
 
-/** Offered; any other may be typed. */
+/** The times that are suggested; any other may be typed. */
 export const SINCE_OPTIONS: readonly string[] = ['15m', '1h', '6h', '24h', '7d', '30d', '09:00'];
 
-/** The API's options for these filters. The API itself refuses an unknown status or instant. */
+/** The API's options for these filters. The API refuses an unknown status or instant. */
 export function askedFor({ status, atRisk, since, until, ...others }: Filters, now: number): ListOptions {
   return {
     ...others,

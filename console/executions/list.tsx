@@ -1,11 +1,10 @@
 /**
- * The list: only the rows that are seen are drawn, so that ten thousand of them scroll without a stutter.
+ * The list. It draws only the visible rows, so that ten thousand rows scroll smoothly.
  *
- * Owns: the window, the keys, what is selected. Does not own: the pages (`pages.ts`), what
- * is done with many (`bulk.tsx`).
+ * Owns: the window, the keys, the selection. Does not own: the pages (`pages.ts`), bulk actions (`bulk.tsx`).
  *
- * Invariant: a key hits the execution that is marked, and what has the focus in a row is in the marked one.
- * Rows move whenever another execution starts, so a row is known by its execution, never by its place.
+ * Invariant: a key acts on the marked execution, and the focus is in its row. Rows move whenever another
+ * execution starts, so the marked row is known by its execution, never by its place.
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -19,16 +18,16 @@ import { type Columns, SortHead, type Sorting } from '../parts/sorted.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
 import { Ago, clockText, Lasted } from '../parts/time.tsx';
 
-/** How high a row is: on a phone it has two lines. */
+/** The height of a row in pixels; on a phone a row has two lines. */
 const rowHeight = (): number => (isNarrow.value ? 56 : 34);
-/** Drawn above and below the window. */
+/** How many rows are drawn above and below the window. */
 const SPARE = 8;
 
 interface ListProps {
   readonly items: readonly ExecutionSummary[];
   readonly selected: Signal<ReadonlySet<string>>;
   readonly hasMore: boolean;
-  /** The first row that is seen. */
+  /** Called with the index of the first visible row. */
   readonly onSeen: (first: number) => void;
   readonly more: () => void;
   readonly selectable: boolean;
@@ -61,7 +60,7 @@ export function List({
   const toggleActive = (): void => {
     if (!selectable || item === undefined) return;
     toggle(item.executionId);
-    // Somebody may have scrolled away from it.
+    // Scrolls to the row, because the reader may have scrolled away from it.
     bringIn(box.current, at);
   };
   const pressed = keysOf({ move, toggle: toggleActive, clear: () => (selected.value = new Set()) });
@@ -101,7 +100,7 @@ type Box = { readonly current: HTMLElement | null };
 
 interface Active {
   readonly active: Signal<string | undefined>;
-  /** Absent where no row is marked, and where its execution is in the list no more. */
+  /** Absent if no row is marked, or its execution has left the list. */
   readonly item: ExecutionSummary | undefined;
   readonly at: number;
   readonly move: (by: number) => void;
@@ -115,7 +114,7 @@ function useActive(items: readonly ExecutionSummary[], box: Box): Active {
   const at = id === undefined ? -1 : items.findIndex(({ executionId }) => executionId === id);
   if (at >= 0) lastAt.current = at;
   const move = (by: number): void => {
-    // Moves from the last place, also if that execution has left the list.
+    // Moves from the last place, even if that execution has left the list.
     const to = Math.min(items.length - 1, Math.max(0, lastAt.current + by));
     active.value = items[to]?.executionId;
     bringIn(box.current, to);
@@ -125,10 +124,10 @@ function useActive(items: readonly ExecutionSummary[], box: Box): Active {
 
 /**
  * Keeps the focus on the marked row, or on the list while that row is not drawn.
- * @param places values whose change may redraw or move rows
+ * @param places values that redraw or move rows when they change
  */
 function useFocus(box: Box, id: string | undefined, places: readonly number[]): void {
-  // Asked before the rows change: the one that has the focus may be about to go, and the focus with it.
+  // Read before the rows change: the row with the focus may be removed, and its focus would be lost.
   const { activeElement } = document;
   const isInside = box.current?.contains(activeElement) === true;
   const isInHead = (activeElement?.closest('thead') ?? null) !== null;
@@ -166,7 +165,7 @@ function useHeight(box: Box): Signal<number> {
   return height;
 }
 
-/** Under the head of the table. */
+/** The height of the table's head. */
 const HEAD = 34;
 
 function bringIn(box: HTMLElement | null, row: number): void {
@@ -309,11 +308,11 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
   </tr>
 );
 
-/** On a phone there is room for the reason alone. */
+/** The reason of the risk; on a phone there is room for no more. */
 const riskNote = (risk: NonNullable<ExecutionSummary['risk']>): string =>
   isNarrow.value ? riskText(risk) : `at risk: ${riskText(risk)}`;
 
-/** Why it left the straight path, since when it is at risk, its tags. */
+/** Notes on an execution: why it failed, since when it is at risk, its tags. */
 function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
   const { workflow, cause, tags = {}, riskSince, risk, step } = item;
   const why =

@@ -1,8 +1,9 @@
 /**
- * The list of executions as far as it was read: page by page while the reader scrolls, and the pages on
- * screen again while they are visible.
+ * The pages of the list that were read: one more whenever the reader scrolls to the end, and the visible ones
+ * again and again.
  *
- * Owns: the pages and their cursors. Does not own: the rhythm (`../live.ts`), the filters (`filters.ts`).
+ * Owns: the pages and their cursors. Does not own: how often they are read (`../live.ts`), the filters
+ * (`filters.ts`).
  */
 
 import { type Signal, signal } from '@preact/signals';
@@ -13,12 +14,12 @@ import { api } from '../api.ts';
 export const PAGE = 100;
 
 interface Page {
-  /** The cursor of the page itself; the first has none. */
+  /** The cursor of the page; the first page has none. */
   readonly cursor?: string;
   readonly page: ListPage;
 }
 
-/** One page, and the how manieth it is. */
+/** One page and its index. */
 export interface PageRead {
   readonly at: number;
   readonly page: ListPage;
@@ -30,13 +31,13 @@ export class Pages {
   readonly error: Signal<unknown> = signal(undefined);
   private readonly asked: () => ListOptions;
 
-  /** @param before what was shown last of the same list */
+  /** @param before the last page shown of the same list */
   constructor(asked: () => ListOptions, before?: PageRead) {
     this.asked = asked;
     if (before?.at === 0) this.read.value = [{ page: before.page }];
   }
 
-  /** Each execution once: one may have moved from page to page meanwhile. */
+  /** All executions, each once: one may have moved from one page to another between two reads. */
   items(): readonly ExecutionSummary[] {
     const byId = new Map<string, ExecutionSummary>();
     for (const { page } of this.read.value)
@@ -49,7 +50,7 @@ export class Pages {
     return last !== undefined && last.page.cursor !== undefined;
   }
 
-  /** Reads one page again. @returns what is in it, to be compared */
+  /** Reads one page again. @returns it, so that the caller can compare it */
   async again(index: number): Promise<PageRead> {
     const at = Math.min(index, Math.max(0, this.read.peek().length - 1));
     const cursor = this.read.peek()[at]?.cursor;

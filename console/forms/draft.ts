@@ -1,7 +1,7 @@
 /**
- * The content of a form as a person typed it: a tree beside the shape's tree.
+ * The content of a form as a person typed it: a tree parallel to that of the shape.
  *
- * Owns: a value as a draft, and a draft as a value, or what in it is none. Does not own: the fields
+ * Owns: the conversion of a value to a draft and back, and the mistakes in a draft. Does not own: the fields
  * (`schema-form.tsx`), whether the value fits its schema (the API says so).
  */
 
@@ -10,12 +10,14 @@ import { exactJson } from '../../lib/api/client.ts';
 import { isObject, type Shape } from './schema.ts';
 
 export type Draft =
-  /** A text, a number or JSON as typed; a choice, or yes and no, as the option's JSON. '' leaves it out. */
+  /**
+   * A text, a number or JSON as typed; for a choice or a yes/no, the option as JSON. '' leaves the field out.
+   */
   | { readonly kind: 'typed'; readonly text: string }
   | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, Draft>>; readonly rest: Rest }
   | { readonly kind: 'items'; readonly items: readonly Draft[] };
 
-/** Fields of the value that the form does not show; they are sent unchanged. */
+/** Fields of the value that the form does not show. They are sent unchanged. */
 type Rest = { readonly [key: string]: Json };
 
 /** Mistakes by the path of their field, such as 'items.0.sku'; '' is the whole value. */
@@ -24,7 +26,7 @@ export type Problems = ReadonlyMap<string, string>;
 export const placeOf = (within: string, name: string | number): string =>
   within === '' ? String(name) : `${within}.${name}`;
 
-/** @param value nothing: an empty form */
+/** @param value undefined for an empty form */
 export function draftOf(shape: Shape, value: Json | undefined): Draft {
   switch (shape.kind) {
     case 'object': {
@@ -52,11 +54,11 @@ export function draftOf(shape: Shape, value: Json | undefined): Draft {
   }
 }
 
-/** A choice with one option is made already. */
+/** The initial option: a choice with only one option is already made. */
 const firstOf = (shape: Shape): string =>
   shape.kind === 'choice' && shape.options.length === 1 ? JSON.stringify(shape.options[0]) : '';
 
-/** Whether a form can show the value: one of another kind is written as JSON. */
+/** Whether a form can show the value. Otherwise it is edited as JSON. */
 export function fits(shape: Shape, value: Json | undefined): boolean {
   if (value === undefined || shape.kind === 'json') return true;
   switch (shape.kind) {
@@ -73,7 +75,7 @@ export function fits(shape: Shape, value: Json | undefined): boolean {
   }
 }
 
-/** The value, or what in the fields is none. Nothing: it is left out. */
+/** The value of a draft, or the mistakes in it. An empty optional field gives undefined. */
 export function valueOf(shape: Shape, draft: Draft, isRequired = true): { value?: Json; problems: Problems } {
   const problems = new Map<string, string>();
   const value = read(shape, draft, isRequired, '', problems);
@@ -98,7 +100,7 @@ function read(
   const given = shape.fields.flatMap((field): [string, Json][] => {
     const own = draft.fields[field.name];
     const at = placeOf(place, field.name);
-    // An optional object misses required fields only once one of its fields is filled.
+    // An optional object needs its required fields only once one of its fields is filled.
     const isMissed = field.isRequired && (isRequired || hasAny(draft));
     const value = own === undefined ? undefined : read(field.shape, own, isMissed, at, problems);
     return value === undefined ? [] : [[field.name, value]];

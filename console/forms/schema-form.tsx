@@ -1,8 +1,8 @@
 /**
- * A form for a value: a field for each part of its schema, or all of it as JSON. What
- * is wrong is said at its field.
+ * A form for a value: a field for each part of its schema, or one field of JSON. It shows each mistake at its
+ * field.
  *
- * Owns: the fields, and the way from one to the other. Does not own: what is read of a schema
+ * Owns: the fields, and switching between fields and JSON. Does not own: which schemas have fields
  * (`schema.ts`), the value (`draft.ts`).
  */
 
@@ -15,18 +15,18 @@ import { ChoiceField, JsonField, TextField } from '../parts/fields.tsx';
 import { type Draft, draftOf, fits, placeOf, type Problems, valueOf } from './draft.ts';
 import { isObject, type Shape, shapeOf } from './schema.ts';
 
-/** A value that is being written. */
+/** A value while a person edits it. */
 export interface Writing {
   readonly shape: Shape;
   readonly draft: Signal<Draft>;
-  /** The value as JSON, if it is edited so; undefined while the fields are used. */
+  /** The value as JSON while the person edits it as JSON; undefined while they use the fields. */
   readonly json: Signal<string | undefined>;
   readonly problems: Signal<Problems>;
 }
 
 const NONE: Problems = new Map();
 
-/** @param schema without one it is a field of JSON @param first what is in it at first */
+/** @param schema without it the form is one field of JSON @param first the initial value */
 export function useWriting(schema: Json | undefined, first: Json | undefined): Writing {
   const shape = useSignal(shapeOf(schema)).value;
   return {
@@ -43,14 +43,14 @@ const asJson = (shape: Shape, value: Json | undefined): string | undefined =>
 const textOf = (value: Json | undefined): string =>
   value === undefined ? '{}' : JSON.stringify(value, null, 2);
 
-/** Puts another value in. */
+/** Replaces the value. */
 export function write({ shape, draft, json, problems }: Writing, value: Json): void {
   draft.value = draftOf(shape, value);
   if (json.value !== undefined || !fits(shape, value)) json.value = textOf(value);
   problems.value = NONE;
 }
 
-/** The value as it was written. @throws ApiError `not-filled-in`: what is wrong is said at its field */
+/** The value that was entered. @throws ApiError `not-filled-in`; the fields show the mistakes */
 export function written({ shape, draft, json, problems }: Writing, what: string): Json {
   problems.value = NONE;
   if (json.value !== undefined) return exactJson(json.value, what);
@@ -83,7 +83,7 @@ function hasField(shape: Shape, path: string): boolean {
 
 interface FormProps {
   readonly writing: Writing;
-  /** 'Input'. */
+  /** The label, such as 'Input'. */
   readonly label: string;
   readonly hint?: string;
   /** A mistake that concerns the whole value. */
@@ -140,7 +140,7 @@ const Switch = ({ to, act }: { to: string; act: () => void }): JSX.Element => (
   </button>
 );
 
-/** @returns why it stays JSON */
+/** Switches from JSON to fields. @returns why that is not possible, or undefined */
 function toFields({ shape, draft, json }: Writing): string | undefined {
   try {
     const value = exactJson(json.value ?? '', 'it');
@@ -249,7 +249,7 @@ function Items(
   );
 }
 
-/** Its own signal is the draft: what is typed goes there, and what is shown comes from there. */
+/** A field for typed text. It writes into the draft's own signal and shows that signal. */
 function Typed(props: PartProps & { text: string }): JSX.Element {
   const { shape, text, change, place, problems, isRequired } = props;
   const field = {

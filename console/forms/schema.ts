@@ -1,9 +1,8 @@
 /**
- * A JSON Schema as the fields of a form: texts, numbers, yes or no, choices, objects and lists of these.
- * Anything else is a field of JSON.
+ * The shape of a form for a JSON Schema: texts, numbers, yes or no, choices, objects and lists of these. Any
+ * other part is edited as JSON.
  *
- * Owns: what is read of a schema. Does not own: what is in the fields (`draft.ts`), whether
- * a value fits (the API says so).
+ * Does not own: the values in the fields (`draft.ts`), whether a value fits (the API says so).
  */
 
 import type { Json } from '../../lib/api/answers.ts';
@@ -30,16 +29,19 @@ export interface FieldShape {
   readonly shape: Shape;
 }
 
-/** Deeper ones, and those that hold themselves, are JSON. */
+/**
+ * The depth to which a schema becomes fields. Deeper parts, and schemas that contain themselves, are edited
+ * as JSON.
+ */
 const MAX_DEPTH = 6;
-/** More options than anybody chooses from, and more fields than anybody fills in. */
+/** The most options, and the most fields, that a form shows. A larger part is edited as JSON. */
 const MAX_OPTIONS = 100;
 const MAX_FIELDS = 60;
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param schema nothing is known without one */
+/** @param schema without it the form is one field of JSON */
 export function shapeOf(schema: Json | undefined): Shape {
   return isObject(schema) ? shaped(schema, schema, 0) : { kind: 'json' };
 }
@@ -50,7 +52,7 @@ function shaped(schema: Json | undefined, root: JsonObject, depth: number): Shap
   return { ...aboutOf(known), ...kindOf(known, root, depth) };
 }
 
-/** Keys that say more of a value than a form's field can. */
+/** Keywords whose rules a field of a form cannot express. */
 const BEYOND = ['anyOf', 'oneOf', 'allOf', 'not', 'if', '$ref', 'patternProperties', 'prefixItems'];
 
 function kindOf(schema: JsonObject, root: JsonObject, depth: number): Shape {
@@ -81,7 +83,7 @@ function kindOf(schema: JsonObject, root: JsonObject, depth: number): Shape {
   }
 }
 
-/** One whose keys are the caller's own is JSON. */
+/** The fields of an object. An object with keys of the caller's choice is edited as JSON. */
 function objectOf({ properties, required }: JsonObject, root: JsonObject, depth: number): Shape {
   if (!isObject(properties)) return { kind: 'json' };
   const wanted = Array.isArray(required) ? required : [];
@@ -93,7 +95,10 @@ function objectOf({ properties, required }: JsonObject, root: JsonObject, depth:
   return fields.length > MAX_FIELDS ? { kind: 'json' } : { kind: 'object', fields };
 }
 
-/** Resolves one reference within the same document. A part that refers to another again is edited as JSON. */
+/**
+ * Follows one reference within the same document. If it leads to another reference, the part is edited as
+ * JSON.
+ */
 function resolved(schema: JsonObject, root: JsonObject): JsonObject | undefined {
   const { $ref, ...own } = schema;
   if (typeof $ref !== 'string') return schema;

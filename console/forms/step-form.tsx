@@ -1,8 +1,8 @@
 /**
- * The form of an answer by hand: the output of a step, or another input for it, by the schema that its
- * workflow has now. Where none is known it is a field of JSON.
+ * The form in which a person enters the output or another input of a step, by the schema of the deployed
+ * workflow. Without a schema it is one field of JSON.
  *
- * Owns: where the schema is read. Does not own: the form (`schema-form.tsx`), what the value is for (its
+ * Owns: where the schema comes from. Does not own: the form (`schema-form.tsx`), the use of the value (the
  * caller).
  */
 
@@ -16,7 +16,9 @@ import { useLive } from '../live.ts';
 import { Loading } from '../parts/states.tsx';
 import { refusedAt, SchemaForm, useWriting, type Writing, written } from './schema-form.tsx';
 
-/** The answer that is being written. Undefined without a form: then nothing can be confirmed. */
+/**
+ * The answer that the person is editing. Undefined until there is a form; nothing can be confirmed before.
+ */
 export type Answer = Signal<Writing | undefined>;
 
 export const useAnswer = (): Answer => useSignal<Writing | undefined>(undefined);
@@ -25,7 +27,7 @@ interface StepFormProps {
   readonly executionId: string;
   readonly step: string;
   readonly side: 'input' | 'output';
-  /** @default as the side is called */
+  /** @default the name of the side, input or output */
   readonly label?: string;
   readonly into: Answer;
 }
@@ -42,7 +44,7 @@ export function StepForm(props: StepFormProps): JSX.Element {
 
 const LABEL = { input: 'Input', output: 'Output' } as const;
 
-/** @param schema without one it is a field of JSON @param first what is in it at first */
+/** @param schema without it the form is one field of JSON @param first the initial value */
 export function AnswerForm({
   side,
   label = LABEL[side],
@@ -57,14 +59,14 @@ export function AnswerForm({
   useLayoutEffect(() => {
     into.value = writing;
     return () => {
-      // The form of another step may be there already.
+      // Clears only its own form: the form of another step may already be in place.
       if (into.peek() === writing) into.value = undefined;
     };
   }, []);
   return <SchemaForm writing={writing} label={label} />;
 }
 
-/** No schema for a workflow that is not deployed any more, or that only runs as a child. */
+/** The schema; undefined for a workflow that is no longer deployed, or that only runs as a child. */
 async function schemaOf(
   executionId: string,
   step: string,
@@ -82,7 +84,7 @@ async function schemaOf(
 
 /**
  * The value.
- * @throws ApiError what is wrong with it, which is said at its fields as well; or that there is no form yet
+ * @throws ApiError if the value has mistakes, which the fields also show, or if there is no form yet
  */
 export function answered(answer: Answer, what: string): Json {
   const writing = answer.peek();
@@ -90,7 +92,7 @@ export function answered(answer: Answer, what: string): Json {
   throw new ApiError('not-filled-in', `${what} is not filled in: its form has not loaded yet`);
 }
 
-/** Shows at the fields what the API has refused. */
+/** Sends, and shows at the fields what the API refuses. */
 export async function sent<T>(answer: Answer, send: () => Promise<T>): Promise<T> {
   try {
     return await send();

@@ -1,6 +1,6 @@
 /**
- * The agents with their queue, their breaker and their latest failure. Those that hold
- * something up are a table of their own, which the overview has on top.
+ * The agents with their queue, breaker and latest failure. Agents in trouble have a table of their own at the
+ * top of the overview.
  */
 
 import type { JSX } from 'preact';
@@ -29,7 +29,7 @@ interface TableProps {
 type AgentsProps = TableProps & { readonly agents: Agents; readonly findings: readonly Finding[] };
 
 /**
- * Its breaker lets nothing through, or only a trial, or somebody has paused it, or its code has a bug, or
+ * Whether the agent is in trouble: its breaker is not closed, a person has paused it, its code has a bug, or
  * executions wait for it.
  */
 const holdsUp = ({ breaker: { status, pause }, bugs }: AgentView, waits: Finding | undefined): boolean =>
@@ -43,7 +43,7 @@ const waitsIn = (findings: readonly Finding[]): ReadonlyMap<string, Finding> =>
     ),
   );
 
-/** Nothing where no agent is missing or holds anything up. */
+/** The agents that are missing or in trouble; nothing if there are none. */
 export function AgentsInTrouble({ agents, findings, ...table }: AgentsProps): JSX.Element | null {
   const waits = waitsIn(findings);
   const items = agents.items.filter((agent) => holdsUp(agent, waits.get(agent.name)));
@@ -63,7 +63,7 @@ export function AgentsInTrouble({ agents, findings, ...table }: AgentsProps): JS
   );
 }
 
-/** All others. */
+/** All other agents. */
 export function AgentTable({ agents, findings, ...table }: AgentsProps): JSX.Element {
   const waits = waitsIn(findings);
   const items = agents.items.filter((agent) => !holdsUp(agent, waits.get(agent.name)));
@@ -139,7 +139,7 @@ function Table({
   );
 }
 
-/** Counts of 0 are left out; at least one is not 0. */
+/** Shows the counts of missing agents, at least one of which is not 0; counts of 0 are left out. */
 const Missing = ({
   missing: { name, waiting, since, planned },
 }: {
@@ -203,7 +203,7 @@ const AgentRow = ({
   </tr>
 );
 
-/** How many executions wait for it, and since when. */
+/** The number of executions that wait for the agent, and since when. */
 const Waits = ({ finding: { waiting = 0, atLeast, since } }: { finding: Finding }): JSX.Element => (
   <p>
     <Status tone="waiting">{`${countText(waiting, atLeast)} wait for it`}</Status>
@@ -234,14 +234,17 @@ const LatestFailure = ({ lastError }: { lastError: AgentView['lastError'] | unde
     </>
   );
 
-/** Its processes died or went silent. */
+/** Shows that the agent's processes died or went silent. */
 const Lost = ({ lost }: { lost: NonNullable<AgentView['lost']> }): JSX.Element => (
   <p>
     {lostText(lost)}, the latest <Ago at={lost.at} />
   </p>
 );
 
-/** Messages, and no executions: those that are open are where they come from, if all are of one workflow. */
+/**
+ * The number of messages in the queue. It links to open executions, where the messages come from, if all are
+ * of one workflow.
+ */
 function InQueue({
   agent,
   waiting,

@@ -1,4 +1,4 @@
-/** Charts as text: a value in its unit, and what the whole time came to. */
+/** The texts of charts: a value with its unit, and the total over the time shown. */
 
 import type { ShownChart, ShownCharts, ShownLine } from '../../lib/view/shown-charts.ts';
 import { durationText } from '../../lib/view/text.ts';
@@ -30,7 +30,10 @@ export function lineText(line: ShownLine, unit: Unit): string {
   return `${now}; ${line.isHighest ? 'at most' : 'in all'} ${valueText(line.over, unit)}`;
 }
 
-/** GetMetricData is $0.01 for 1,000 metrics (https://aws.amazon.com/cloudwatch/pricing/). */
+/**
+ * The price in dollars of one metric read by GetMetricData: $0.01 for 1,000
+ * (https://aws.amazon.com/cloudwatch/pricing/).
+ */
 const PER_METRIC = 0.01 / 1_000;
 
 export const priceText = ({ asked }: ShownCharts): string =>

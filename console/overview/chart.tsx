@@ -1,7 +1,7 @@
 /**
- * One chart as a picture, with the same as text below, for readers who cannot see it.
+ * One chart as a picture, and as text for readers who cannot see it.
  *
- * Owns: the drawing, in the page's colours, as wide as there is room. Does not own: the text of a value
+ * Owns: the drawing, in the page's colours and the available width. Does not own: the text of a value
  * (`chart-text.ts`).
  */
 
@@ -12,7 +12,7 @@ import type { ShownChart, ShownCharts, ShownLine } from '../../lib/view/shown-ch
 import { lineText, valueText } from './chart-text.ts';
 
 const HEIGHT = 120;
-/** More lines in one picture cannot be distinguished; the text has them all. */
+/** The most lines in one picture: more cannot be distinguished. The text has all of them. */
 const DRAWN = 8;
 
 type Span = Pick<ShownCharts, 'fromAt' | 'everyMs' | 'periods' | 'startedAt'>;
@@ -136,7 +136,7 @@ function optionsOf(
       ...lines.map((_, at) => ({
         stroke: colour(`--line-${at}`),
         width: 1.5,
-        // Between two minutes without a value there is none to be drawn.
+        // Draws no line across minutes without a value.
         spanGaps: false,
         points: { show: true, size: 4, filter: alone },
       })),
@@ -144,7 +144,7 @@ function optionsOf(
   };
 }
 
-/** A line from when the code that runs began to. */
+/** Draws a vertical line at the time when the current code began to run. */
 function markStart(plot: uPlot, startedAt: number | undefined, colour: string): void {
   const { ctx, bbox } = plot;
   const x = startedAt === undefined ? -1 : Math.round(plot.valToPos(startedAt / 1_000, 'x', true));
@@ -153,14 +153,14 @@ function markStart(plot: uPlot, startedAt: number | undefined, colour: string): 
   ctx.strokeStyle = colour;
   ctx.setLineDash([4, 4]);
   ctx.beginPath();
-  // On a pixel, not between two.
+  // In the middle of a pixel, so that the line is sharp.
   ctx.moveTo(x + 0.5, bbox.top);
   ctx.lineTo(x + 0.5, bbox.top + bbox.height);
   ctx.stroke();
   ctx.restore();
 }
 
-/** Values that no line leads to or from. */
+/** Marks values that have no neighbour, because no line leads to or from them. */
 const alone: uPlot.Series.Points.Filter = (plot, series) => {
   const values = [...(plot.data[series] ?? [])];
   return values.flatMap((value, at) => {
@@ -185,6 +185,6 @@ function hourText(seconds: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** Between whole ones there is no count. */
+/** The label of a tick; a count has none between two whole numbers. */
 const tickText = (tick: number, unit: ShownChart['unit']): string =>
   (unit === 'count' || unit === 'ms') && !Number.isInteger(tick) ? '' : valueText(tick, unit);

@@ -1,8 +1,8 @@
 /**
- * The charts of the last hours: how many executions end how, what is late, how long things take.
+ * The charts of the last hours: how executions ended, what is late, how long things take.
  *
- * Owns: their order, and what is said where there are none. Does not own: a picture (`chart.tsx`), which
- * charts there are (`lib/aws/charts.ts`).
+ * Owns: their order, and the text in place of missing charts. Does not own: a picture (`chart.tsx`), which
+ * charts exist (`lib/aws/charts.ts`).
  */
 
 import type { JSX } from 'preact';
@@ -18,7 +18,7 @@ import { priceText } from './chart-text.ts';
 import { isDeployed } from './measured.tsx';
 import { useMinutely } from './minutely.ts';
 
-/** Read once for the page: the tables have some of them in their rows. */
+/** The charts, read once for the whole page: the tables show some of them in their rows. */
 export const useCharts = (): Live<ShownCharts> => useMinutely(readCharts, settings.hasCharts);
 
 export function Charts({ live }: { live: Live<ShownCharts> }): JSX.Element | null {
@@ -33,12 +33,12 @@ export function Charts({ live }: { live: Live<ShownCharts> }): JSX.Element | nul
   );
 }
 
-/** A picture of so little time would show single points. */
+/** The fewest periods that a picture shows; with fewer it would be single points. */
 const LEAST_PERIODS = 15;
 
 /**
- * Cuts a chart's empty beginning: after half an hour a deployment would be a line in the last tenth of three
- * hours.
+ * Cuts a chart's empty beginning. Otherwise a deployment of half an hour would fill only the last sixth of
+ * three hours.
  */
 function sinceFirst(charts: ShownCharts): ShownCharts {
   const { deployment, queue, workflow = [], agent = [], fromAt, everyMs, periods } = charts;
@@ -94,7 +94,7 @@ function Groups({ charts: all }: { charts: ShownCharts }): JSX.Element {
   );
 }
 
-/** Nothing where there are no values of before it. */
+/** When the current code began to run; nothing if there are no values from before. */
 const startText = ({ startedAt = 0, fromAt }: ShownCharts): string =>
   startedAt > fromAt ? ` The dashed line: the code that runs was started at ${clockText(startedAt)}.` : '';
 
@@ -117,7 +117,7 @@ const Grid = ({ charts, span }: GroupProps): JSX.Element => (
   </div>
 );
 
-/** Drawn once it is opened. */
+/** A group of charts, drawn once it is opened. */
 function Group({ name, ...props }: GroupProps & { name: string }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   return (

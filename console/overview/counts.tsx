@@ -1,4 +1,4 @@
-/** Is it healthy, and how much there is: a number for each list, which leads to it. */
+/** The health of the deployment, and the number of executions in each list, with a link to it. */
 
 import type { JSX } from 'preact';
 import {
@@ -25,8 +25,8 @@ export const BAD: Filters = { status: 'bad', since: '24h' };
 const TONE = { healthy: 'done', degraded: 'waiting', down: 'failed' } as const;
 
 /**
- * The verdict with the worst of all in a sentence, then each of the others: said by the
- * clock of the page, as time goes on.
+ * The verdict with the worst finding as a sentence, then each other finding. Durations follow the page's
+ * clock.
  */
 export function Healthy({ overview: { health, at } }: { overview: Overview }): JSX.Element {
   const { status, findings } = health;
@@ -49,7 +49,7 @@ export function Healthy({ overview: { health, at } }: { overview: Overview }): J
   );
 }
 
-/** A link to what a finding is about: the page offers it where a terminal names a command. */
+/** A link to the subject of a finding, where a terminal names a command. */
 function Leads({ finding: { kind } }: { finding: Finding }): JSX.Element | null {
   switch (kind) {
     case 'asked':
@@ -68,7 +68,7 @@ function Leads({ finding: { kind } }: { finding: Finding }): JSX.Element | null 
   }
 }
 
-/** How many wait for an agent that is not deployed, and since when. */
+/** The number of executions that wait for an agent that is not deployed, and since when. */
 export const Waiting = ({ waiting, since }: { waiting: number; since?: number | undefined }): JSX.Element => (
   <>
     about {waiting} {waiting === 1 ? 'execution waits' : 'executions wait'} for it
@@ -111,7 +111,7 @@ const Tile = ({
   name: string;
   count: number;
   atLeast?: true;
-  /** Any of it is one too many. */
+  /** Draws the number as a warning if it is not 0. */
   burns?: boolean;
   href: string;
 }): JSX.Element => (

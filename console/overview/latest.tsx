@@ -1,8 +1,8 @@
 /**
- * Open questions and the latest failures. Ten of one kind are one line with their number, which leads to
- * their list.
+ * Open questions and the latest failures. Ten or more of one kind are one line with their number and a link
+ * to their list.
  *
- * Owns: what is alike. Does not own: what is read (`overview-page.tsx`).
+ * Owns: which ones are alike. Does not own: what is read (`overview-page.tsx`).
  */
 
 import type { JSX } from 'preact';
@@ -61,7 +61,7 @@ export function Waiting({ inbox }: { inbox: Live<IncidentPage> }): JSX.Element {
 
 interface LineProps {
   readonly group: QuestionGroup;
-  /** There are questions that were not read. */
+  /** There are more questions than were read. */
   readonly hasMore: boolean;
 }
 

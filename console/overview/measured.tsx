@@ -1,6 +1,6 @@
 /**
- * The charts of one workflow or agent, in its row. Reads nothing itself; without charts it says how to get
- * them.
+ * The charts of one workflow or agent, in its row. It reads nothing itself; if there are no charts, it says
+ * how to get them.
  */
 
 import type { JSX } from 'preact';
@@ -36,7 +36,10 @@ export function Measured({ charts: { data, error }, by, title, name }: MeasuredP
   );
 }
 
-/** A server on one machine has no queues that are measured, and no settings of a stack. */
+/**
+ * Whether the charts come from a deployment. A server on one machine measures no queues and has no settings
+ * of a stack.
+ */
 export const isDeployed = ({ queue }: ShownCharts): boolean => queue.some(({ lines }) => lines.length > 0);
 
 function whyNone(data: ShownCharts | undefined, error: unknown, by: MeasuredProps['by']): string {

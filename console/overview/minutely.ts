@@ -1,7 +1,6 @@
 /**
- * Reads the charts once a minute while the page is visible: AWS charges for each reading.
- *
- * Owns: the rhythm. What the API answers is read more often (`live.ts`).
+ * Reads the charts once a minute while the page is visible, because AWS charges for each reading. Answers of
+ * the API are read more often (`live.ts`).
  */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -14,10 +13,13 @@ interface Answer<T> {
   readonly error: unknown;
 }
 
-/** Shown at once when the view is opened again; and not read again before its minute is over. */
+/**
+ * The last reading. It is shown at once when the view is opened again, and replaced after a minute at the
+ * earliest.
+ */
 let kept: { readonly at: number; readonly data: unknown } | undefined;
 
-/** @param isOn false: there is nothing to be read */
+/** @param isOn whether there is anything to read */
 export function useMinutely<T>(load: () => Promise<T>, isOn: boolean): Live<T> {
   const [answer, setAnswer] = useState<Answer<T>>({ data: kept?.data as T | undefined, error: undefined });
   const again = useRef<() => void>(() => undefined);

@@ -1,9 +1,8 @@
 /**
- * Overview: is it healthy, what is at risk, which questions wait for people, what failed by which cause,
- * which agent is in trouble, is the supervisor alive.
+ * The overview: health, risks, questions for people, failures by cause, agents in trouble, supervisors.
  *
- * Owns: what is read, and the order in which it is read: what burns comes first. Does not own: the counts
- * (`counts.tsx`), what waits and what failed (`latest.tsx`), workflows and agents (`workflow-table.tsx`,
+ * Owns: what is read, and the order of the parts: the most urgent first. Does not own: the counts
+ * (`counts.tsx`), questions and failures (`latest.tsx`), workflows and agents (`workflow-table.tsx`,
  * `agent-table.tsx`).
  */
 
@@ -21,12 +20,12 @@ import { BAD, Healthy, OpenByStatus, Supervisors, Tiles } from './counts.tsx';
 import { Failed, Waiting } from './latest.tsx';
 import { WorkflowTable } from './workflow-table.tsx';
 
-/** How many open questions are read, those with the earliest deadlines. */
+/** The number of open questions that are read, those with the earliest deadlines first. */
 const PAGE = 100;
-/** How many of the latest failures are read; those of one cause become one line. */
+/** The number of latest failures that are read; those of one cause become one line. */
 const LATEST = 40;
 
-/** The times differ in each answer although nothing else has changed. */
+/** The overview without its times, which differ in each answer even if nothing else has changed. */
 const withoutTimes = (overview: Overview): Overview => ({
   ...overview,
   at: 0,
@@ -35,8 +34,8 @@ const withoutTimes = (overview: Overview): Overview => ({
 });
 
 /**
- * Each part is read by itself: what is slow, or cannot be read, holds up no other. They are four calls, five
- * with charts; a browser makes six at once.
+ * Each part is read by itself, so that a slow or failing one delays no other. They are four calls, five with
+ * charts; a browser makes six at once.
  */
 export function OverviewPage(): JSX.Element {
   const counted = useLive<Overview>('overview', () => api.overview(), { meant: withoutTimes });

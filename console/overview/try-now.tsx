@@ -1,5 +1,5 @@
 /**
- * The button that has an agent called now, although its breaker is open, and what followed.
+ * The button that calls an agent now, although its breaker is open, and the result.
  *
  * Owns: when it is offered. Does not own: what it does (`lib/scheduler/try-now.ts`), the words of the answer.
  */
@@ -21,7 +21,7 @@ interface Tried {
   readonly done: () => void;
 }
 
-/** Something waits because of it: no call is made, or those that were put off wait for their turn. */
+/** Whether executions wait because of the breaker: no call is made, or deferred ones wait for their turn. */
 const isAwaited = ({ status }: BreakerView, waits: Finding | undefined): boolean =>
   status === 'open' || status === 'half-open' || (status === 'closed' && waits?.why === 'breaker');
 

@@ -1,6 +1,6 @@
 /**
- * The workflows with how many of each are open, ask, are paused, at risk or ended without success;
- * each number leads to its list.
+ * The workflows with the number of executions that are open, ask a question, are paused, at risk or ended
+ * without success. Each number links to its list.
  */
 
 import type { JSX } from 'preact';

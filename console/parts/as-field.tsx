@@ -1,6 +1,6 @@
 /**
- * The name under which the page calls a local API: two people at one laptop can be two, as an approval by
- * another person needs.
+ * The field for the caller's name on a local API. With it two people at one laptop count as two, which an
+ * approval by another person needs.
  */
 
 import type { JSX } from 'preact';
@@ -22,7 +22,7 @@ export const AsField = ({ label }: { label: string }): JSX.Element => (
       value={calledAs.value}
       onInput={(event) => {
         calledAs.value = event.currentTarget.value;
-        // Removes characters that a name may not have, also if the name itself does not change.
+        // Removes characters that a name may not have, even if the name itself does not change.
         event.currentTarget.value = calledAs.value;
       }}
     />

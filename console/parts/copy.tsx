@@ -1,4 +1,4 @@
-/** A short text that is often wanted elsewhere: shown, and copied by a button. */
+/** A short text with a button that copies it. */
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -32,9 +32,9 @@ export const Id = ({ id, what = 'the id' }: { id: string; what?: string }): JSX.
 );
 
 /**
- * An id by its last digits, because ids in the order of time begin alike. The tooltip has all of it. The rest
- * is also in the page, too small to be seen, so that it is copied and found. The number behind the dot, which
- * an execution of a step has, is shown.
+ * An id by its last digits, because ids made at about the same time begin alike. The tooltip shows the whole
+ * id. The page also contains the rest, too small to see, so that it can be copied and searched. For a step's
+ * execution it shows the number behind the dot.
  */
 export function ShortId({ id }: { id: string }): JSX.Element {
   const [, rest = '', end = id, tail = ''] =

@@ -1,7 +1,8 @@
 /**
- * A question before an action: the platform's own dialog, which keeps the focus and closes with Escape.
+ * A question before an action, in the browser's own dialog, which keeps the focus inside and closes with
+ * Escape.
  *
- * Owns: that it is open, under way, refused or done. Does not own: what is asked and done.
+ * Owns: whether it is open, under way, refused or done. Does not own: the question and the action.
  */
 
 import { useSignal } from '@preact/signals';
@@ -15,11 +16,13 @@ import { AsField } from './as-field.tsx';
 export interface Question {
   readonly title: string;
   readonly confirm: string;
-  /** Something that cannot be taken back. */
+  /** The action cannot be reversed. */
   readonly grave?: boolean;
-  /** Whether the content to confirm is known. @default true */
+  /** Whether the content to confirm has been read. @default true */
   readonly isReady?: boolean;
-  /** Resolves when it was done; with 'stay' there is more to ask. What it rejects with is shown. */
+  /**
+   * Resolves when the action is done, with 'stay' if there is more to ask. An error is shown in the dialog.
+   */
   readonly act: () => Promise<void | 'stay'>;
   readonly close: () => void;
   readonly children?: ComponentChildren;
@@ -42,7 +45,7 @@ export function Dialog({
     ref.current?.showModal();
     return () => {
       if (opener instanceof HTMLElement) opener.focus();
-      // Meanwhile nothing has changed on screen.
+      // Reads again: while the dialog was open nothing on screen was updated.
       readAgain();
     };
   }, []);

@@ -1,7 +1,4 @@
-/**
- * The fields of forms: a line of text, JSON, a choice, a tick. Each has its label
- * and says what is wrong beside it.
- */
+/** The fields of forms: a line of text, JSON, a choice, a tick. Each has a label and shows its mistake. */
 
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
@@ -30,13 +27,13 @@ export function Field({
 }
 
 type TextProps = FieldProps & {
-  /** A signal, or what stands for one. */
+  /** A signal, or an object that works as one. */
   readonly text: { value: string };
   readonly required?: boolean;
   readonly placeholder?: string;
 };
 
-/** @param offered what is often wanted; anything else may be typed */
+/** @param offered suggestions; any other value may be typed */
 export const TextField = ({
   text,
   required,

@@ -1,28 +1,27 @@
 /**
  * The positions of a graph's boxes and lines.
  *
- * Owns: sizes, graphs inside of boxes, the lane of the on-failure steps, and whether it goes across
- * or down. Does not own: which lines are drawn (`lib/view/graph.ts`), what is written
- * (`graph-text.ts`), how (`graph.tsx`).
+ * Owns: sizes, graphs inside boxes, the lane of the on-failure steps, and the direction of the graph. Does
+ * not own: which lines there are (`lib/view/graph.ts`), the texts (`graph-text.ts`), the drawing
+ * (`graph.tsx`).
  */
 
 import { Graph as Dagre, layout as layOut } from '@dagrejs/dagre';
 import { type Graph, type GraphStep, linesBetween } from '../../lib/view/graph.ts';
 import { LINE_HEIGHT, linesOf, type TextLine } from './graph-text.ts';
 
-/** Distances of the text from the edge of its box, and of its first line from the top. */
+/** The distances between the text and the edges of its box. */
 export const TEXT = { left: 14, right: 8, first: 19, below: 11 } as const;
-/**
- * How wide a box may be, the best first: a graph that fits across in a narrower
- * one is read without scrolling.
- */
+/** The widths that a box may have, the best first. A graph with narrower boxes may fit without scrolling. */
 const WIDTHS = [188, 168, 150] as const;
-/** Around a graph inside of a box. */
+/** The margin around a graph inside a box. */
 const AROUND = 12;
-/** Beside the name of a step with executions: what opens one; and once one of several is opened, which. */
+/**
+ * The width of the sign beside the name of a step with executions, which opens them and moves between them.
+ */
 const SIGN = 24;
 const SIGNS = 76;
-/** Around the lane of the on-failure steps, and above them its name. */
+/** The margins of the lane of the on-failure steps; above is room for its name. */
 const LANE = { around: 10, above: 24, gap: 16 } as const;
 
 export interface Point {
@@ -51,11 +50,11 @@ export interface Layout {
   readonly isAcross: boolean;
   readonly boxes: readonly Box[];
   readonly lines: readonly { readonly key: string; readonly points: readonly Point[] }[];
-  /** The steps that follow an end without success; they come after none of the others. */
+  /** The lane of the steps that follow an end without success, apart from all others. */
   readonly lane?: Lane;
 }
 
-/** The graph of an execution that is opened in a box, and by step what is opened inside of that one. */
+/** The graph of a child that is open in a box, with what is open inside it, by step. */
 export interface Inside {
   readonly graph: Graph;
   readonly inside: ReadonlyMap<string, Inside>;
@@ -64,8 +63,10 @@ export interface Inside {
 type Opened = ReadonlyMap<string, Inside>;
 
 /**
- * Across where that fits, else from top to bottom; where neither fits, what is less too wide.
- * @param room how wide it may be @param inside by step that is opened
+ * Lays the graph out from left to right if it fits, else from top to bottom. If neither fits, it takes the
+ * direction that overflows less.
+ * @param room the available width
+ * @param inside the open graphs, by step
  */
 export function layoutOf(graph: Graph, room: number, inside: Opened = new Map()): Layout {
   const drawn = { graph, room, inside };
@@ -126,7 +127,7 @@ const movedBy = ({ boxes, lines, ...size }: Group, by: Point): Group => {
   };
 };
 
-/** Steps and the lines between them. */
+/** Lays out steps and the lines between them. */
 function groupOf(steps: readonly GraphStep[], drawn: Drawn): Group {
   if (steps.length === 0) return { width: 0, height: 0, boxes: [], lines: [] };
   const dagre = new Dagre();
@@ -159,7 +160,7 @@ function groupOf(steps: readonly GraphStep[], drawn: Drawn): Group {
   };
 }
 
-/** A box with its text, as high as that needs. */
+/** The size of a box, as high as its text needs. */
 function sizeOf(step: GraphStep, { graph, room, inside, width }: Drawn): Omit<Box, 'x' | 'y'> {
   const within = inside.get(step.name);
   const layout =
@@ -179,7 +180,7 @@ function sizeOf(step: GraphStep, { graph, room, inside, width }: Drawn): Omit<Bo
   };
 }
 
-/** A line through its points, bent where it turns. */
+/** The path of a line through its points, with round corners. */
 export function pathOf(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';

@@ -1,8 +1,8 @@
 /**
- * The text of a step's box, in lines that fit: no line crosses an edge, and little is cut.
+ * The text of a step's box, broken into lines that fit into the box.
  *
- * Owns: the order of the lines, and where one ends, by the font that they are drawn in. Does not own: the
- * words (`lib/view/graph.ts`), the box (`graph-layout.ts`).
+ * Owns: the order of the lines, and where each is broken, measured in the font used. Does not own: the words
+ * (`lib/view/graph.ts`), the box (`graph-layout.ts`).
  */
 
 import {
@@ -23,11 +23,11 @@ export interface TextLine {
 /** The distance between two baselines. */
 export const LINE_HEIGHT = 16;
 
-/** The longest name, agent and state that is drawn; more is cut. */
+/** The most lines for a name, an agent and a state; the rest is cut. */
 const MOST = { name: 2, line1: 3, line2: 3 } as const;
 const FONT = { name: '600 13px', line1: '11.5px', line2: '11.5px' } as const;
 
-/** @param room for each line; beside its name a step that can be opened has a sign */
+/** @param room the width of a line; the name has less where the step has a sign that opens it */
 export function linesOf(graph: Graph, step: GraphStep, room: number, sign: number): readonly TextLine[] {
   const [name, performer, ...states] = textsOf(graph, step);
   const texts: readonly (readonly [TextLine['look'], string | undefined])[] = [
@@ -42,14 +42,14 @@ export function linesOf(graph: Graph, step: GraphStep, room: number, sign: numbe
   );
 }
 
-/** Its name; who performs it; how it is, or what its plan says. */
+/** The step's name; who performs it; its state, or what its plan says. */
 export function textsOf(graph: Graph, step: GraphStep): readonly string[] {
   const { state, pointOfNoReturn } = step;
   const performer = performerIn(graph, step);
   const mark = pointOfNoReturn === true ? ['⚑ point of no return'] : [];
   if (state === undefined) return [step.name, performer, kindText(step), ...mark];
   const status = `${SIGN[toneOf(state)]} ${statusIn(graph, step)}`;
-  // A count is read in one line.
+  // Keeps a count in one line.
   const children = childrenOf(step).replaceAll(/(\d) of (?=\d)/g, '$1\u00a0of\u00a0');
   return [step.name, performer, children === '' ? status : `${status}; ${children}`, ...mark];
 }
@@ -57,7 +57,7 @@ export function textsOf(graph: Graph, step: GraphStep): readonly string[] {
 const kindText = ({ kind, effect, undo }: GraphStep): string =>
   kind === 'agent' ? `${effect ?? ''}${undo === 'none' ? ', no undo' : ''}` : '';
 
-/** Broken at blanks and behind hyphens; within a word only where it alone is too long. */
+/** Breaks a text at blanks and after hyphens; within a word only if the word alone is too long. */
 function wrapped(text: string, room: number, look: TextLine['look']): readonly string[] {
   const lines: string[] = [];
   let line = '';
@@ -84,7 +84,7 @@ function wrapped(text: string, room: number, look: TextLine['look']): readonly s
 const fits = (text: string, room: number, look: TextLine['look']): boolean =>
   widthOf(text.trimEnd(), look) <= room;
 
-/** At least one character, whatever the room. */
+/** The longest beginning of a text that fits, at least one character. */
 function longest(text: string, room: number, look: TextLine['look']): string {
   const characters = Array.from(text);
   let count = characters.length;
@@ -96,7 +96,9 @@ let context: CanvasRenderingContext2D | null | undefined;
 let family = '';
 const known = new Map<string, number>();
 
-/** The width of a text as it is drawn. Remembered: a page draws the same texts every few seconds. */
+/**
+ * The width of a text as it is drawn. It is cached, because a page draws the same texts every few seconds.
+ */
 function widthOf(text: string, look: TextLine['look']): number {
   const key = `${FONT[look]} ${text}`;
   const before = known.get(key);

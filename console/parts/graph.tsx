@@ -1,8 +1,8 @@
 /**
- * A plan, or an execution, as boxes and lines: each box is a link to its step.
+ * A plan or an execution as boxes and lines. Each box links to its step.
  *
- * Owns: the drawing, and the links. Does not own: where it is (`graph-layout.ts`), what is
- * written in a box (`graph-text.ts`).
+ * Owns: the drawing and the links. Does not own: the positions (`graph-layout.ts`), the texts
+ * (`graph-text.ts`).
  */
 
 import { useSignal } from '@preact/signals';
@@ -13,7 +13,7 @@ import { type Box, type Lane, type Layout, pathOf, TEXT } from './graph-layout.t
 import { LINE_HEIGHT, textsOf } from './graph-text.ts';
 
 export interface GraphLinks {
-  /** The address that a step's box leads to. */
+  /** The address to which a step's box links. */
   readonly hrefOf: (step: string, graph: Graph) => string;
   readonly selected?: string | undefined;
   /** Opens and closes a step's child execution, if it has one. */
@@ -23,7 +23,7 @@ export interface GraphLinks {
 export interface Opening {
   readonly href: string;
   readonly isOpen: boolean;
-  /** If the step has several executions: which one is open, and where its neighbours are. */
+  /** For a step with several executions: which one is open, and the addresses of its neighbours. */
   readonly among?: {
     readonly at: number;
     readonly of: number;
@@ -80,14 +80,14 @@ export function GraphPicture({
   );
 }
 
-/** Smaller than this nobody reads it. */
+/** The smallest scale at which the text can be read. */
 const SMALLEST = 0.75;
-/** The padding and the frame. */
+/** The padding and the frame, in pixels. */
 const AROUND = 22;
 
 /**
- * A graph that is somewhat higher than its room is drawn smaller; a much higher one is cut, and a wider one
- * scrolls, which is said.
+ * Scales a graph that is slightly too high for its room. A much higher graph is cut, a wider one scrolls, and
+ * both say so.
  */
 function useFit(
   box: { readonly current: HTMLElement | null },
@@ -97,7 +97,7 @@ function useFit(
   const across = useSignal(Number.POSITIVE_INFINITY);
   useLayoutEffect(() => {
     const measure = (): void => {
-      // The height in pixels, as the browser computes it; not a number without a bound.
+      // The height in pixels, as the browser computes it; NaN if it has no limit.
       const most =
         box.current === null ? Number.NaN : Number.parseFloat(getComputedStyle(box.current).maxHeight);
       if (Number.isFinite(most)) room.value = most - AROUND;
@@ -124,7 +124,7 @@ const Drawn = ({ layout, ...links }: GraphLinks & { layout: Layout }): JSX.Eleme
   </>
 );
 
-/** Steps that follow an end without success: they begin apart from all others. */
+/** The lane of the steps that follow an end without success. */
 const OnFailure = ({ x, y, width, height }: Lane): JSX.Element => (
   <g class="lane" transform={`translate(${x},${y})`}>
     <rect width={width} height={height} rx={6} />
@@ -190,7 +190,7 @@ const OpenSign = ({
   </>
 );
 
-/** Without a target it stays, so that the keyboard's focus goes on from there. */
+/** A sign on a box. Without a target it stays in place, so that the keyboard's focus continues from there. */
 const Sign = ({
   href,
   x,

@@ -1,8 +1,8 @@
 /**
- * A pause of a workflow's starts or of an agent's calls: whether there is one, by whom, since when, and the
- * questions before it begins and ends.
+ * A pause of a workflow's starts or of an agent's calls: who paused it and since when, and the questions
+ * before the pause and its end.
  *
- * Owns: how it is shown and asked. Does not own: what is paused (the caller says so).
+ * Owns: how it is shown and asked. Does not own: what is paused (the caller passes it).
  */
 
 import { useSignal } from '@preact/signals';
@@ -19,7 +19,7 @@ type Pause = NonNullable<WorkflowPauseView['pause']> | NonNullable<BreakerView['
 type LastPause = NonNullable<WorkflowPauseView['lastPause']> | NonNullable<BreakerView['lastPause']>;
 
 export interface Held {
-  /** 'the starts of order-fulfilment'. */
+  /** The paused thing in words, such as 'the starts of order-fulfilment'. */
   readonly what: string;
   readonly pause: Pause | undefined;
   readonly lastPause?: LastPause | undefined;
@@ -27,12 +27,12 @@ export interface Held {
   readonly means: { readonly pause: string; readonly resume: string };
   readonly hold: (given: { readonly reason?: string; readonly within?: string }) => Promise<unknown>;
   readonly release: () => Promise<unknown>;
-  /** Each paused thing may stay so for so long before a person is asked. */
+  /** The pause of each execution has a time limit, after which a person is asked. */
   readonly hasWithin?: true;
   readonly done: () => void;
 }
 
-/** Who paused it, when and why. Nothing while it is not paused. */
+/** Who paused it, when and why; nothing while it is not paused. */
 export const PausedBy = ({ pause }: { pause: Pause | undefined }): JSX.Element | null =>
   pause === undefined ? null : (
     <span class="paused-by">

@@ -1,7 +1,7 @@
 /**
- * A payload: JSON as indented text, cut where it is long, with a button that copies all of it.
+ * A payload: indented JSON, cut if it is long, with a button that copies all of it.
  *
- * Owns: how much is shown. Does not own: what is left out of an answer (the API says so).
+ * Owns: how much is shown. Does not own: what an answer leaves out (the API says so).
  */
 
 import { useSignal } from '@preact/signals';
@@ -15,7 +15,7 @@ const MOST_CHARS = 200_000;
 const bytesText = (chars: number): string =>
   chars < 1_000 ? `${chars} characters` : `${Math.round(chars / 100) / 10} thousand characters`;
 
-/** Keys in bold, as spans: text is never markup. */
+/** The text with its keys in bold, as spans: text never becomes markup. */
 function marked(text: string): (string | JSX.Element)[] {
   return text.split(/("(?:[^"\\\n]|\\.)*")(?=:)/).map((part, index) =>
     index % 2 === 1 ? (

@@ -1,4 +1,4 @@
-/** How much room there is: of an element, and whether the page is as narrow as a phone. */
+/** The available room: the width of an element, and whether the page is as narrow as a phone. */
 
 import { type Signal, signal } from '@preact/signals';
 import type { RefObject } from 'preact';
@@ -6,14 +6,13 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 const phone = matchMedia('(max-width: 640px)');
 /**
- * Whether the page is narrow: then seldom used parts are folded, and hints about the keyboard are left out.
+ * Whether the page is narrow: then it folds parts that are seldom used, and leaves out hints about the
+ * keyboard.
  */
 export const isNarrow: Signal<boolean> = signal(phone.matches);
 phone.addEventListener('change', ({ matches }) => (isNarrow.value = matches));
 
-/**
- * @returns how wide an element is, now and whenever that changes; and what the element is given as its `ref`
- */
+/** @returns the width of an element, updated when it changes, and the `ref` to give to the element */
 export function useRoom(): readonly [number, RefObject<HTMLDivElement | null>] {
   const element = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState(innerWidth);

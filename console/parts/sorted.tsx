@@ -1,6 +1,6 @@
 /**
- * The order of a table's rows, which its heads change: once by their column, again the other way round, and
- * then as they were.
+ * The order of a table's rows. The first click on a column's head sorts by it, the second reverses that, the
+ * third restores the original order.
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -39,7 +39,7 @@ export function useSorting<Row>(columns: Columns<Row>): Sorting<Row> {
 const ARIA = { none: 'none', up: 'ascending', down: 'descending' } as const;
 const MARK = { none: '', up: ' ↑', down: ' ↓' } as const;
 
-/** The head of a column by which rows can be ordered. */
+/** The head of a column by which the rows can be sorted. */
 export function SortHead({
   name,
   sorting: { order },
@@ -48,7 +48,7 @@ export function SortHead({
 }: {
   name: string;
   sorting: Pick<Sorting<never>, 'order'>;
-  /** The largest come first. */
+  /** Sorts the largest first. */
   isNumber?: boolean;
   title?: string | undefined;
 }): JSX.Element {

@@ -1,6 +1,4 @@
-/**
- * The states of a view without content: it reads, there is nothing, or it cannot read. Each says what to do.
- */
+/** The states of a view without content: reading, empty, or unreadable. Each says what to do. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import { ApiError } from '../../lib/api/client.ts';
@@ -48,13 +46,18 @@ export function Problem({ error, again }: { error: unknown; again?: () => void }
   );
 }
 
-/** Lists to go to from an address whose subject does not exist: another try would not find it either. */
+/**
+ * The list to open when the subject of an address does not exist, since another try would not find it either.
+ */
 const LISTS: Readonly<Record<string, { readonly view: string; readonly label: string }>> = {
   'unknown-execution': { view: 'executions', label: 'To the list of executions' },
   'unknown-workflow': { view: 'workflows', label: 'To the list of workflows' },
 };
 
-/** A reading as one of the three, or what is read; with it, that it could not be read again. */
+/**
+ * Shows what was read, or one of the three states. If the latest read failed, it shows the earlier data and
+ * says so.
+ */
 export function Shown<T>({
   live,
   what,

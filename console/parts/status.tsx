@@ -1,6 +1,4 @@
-/**
- * A status as a sign, a colour and its word: never the colour alone.
- */
+/** A status as a sign, a colour and a word: never the colour alone. */
 
 import type { JSX } from 'preact';
 import { type AskedBelow, countText } from '../../lib/api/answers.ts';
@@ -30,18 +28,18 @@ export const SIGN: Readonly<Record<Tone, string>> = {
   pending: '○',
 };
 
-/** Tones of statuses; a newer release may have statuses that this page does not know. */
+/** The tone of a step's status; a newer release may have statuses that this page does not know. */
 export const toneOfStep = (status: string): Tone => toneOf({ status: status as StepStatus });
 export const toneOfExecution = (status: string): Tone =>
   TONE_OF_EXECUTION[status as ExecutionStatus] ?? 'pending';
 
-/** Meanings of statuses; undefined for one that this page does not know. */
+/** The meaning of a step's status; undefined for one that this page does not know. */
 export const meaningOfStep = (status: string): string | undefined => STEP_MEANS[status as StepStatus];
 
 interface StatusProps {
   readonly tone: Tone;
   readonly children: string;
-  /** The meaning of the word. */
+  /** The meaning of the word, as a tooltip. */
   readonly title?: string | undefined;
 }
 
@@ -56,7 +54,7 @@ export function Status({ tone, title, children }: StatusProps): JSX.Element {
   );
 }
 
-/** @param asked what waits for people in executions that its steps run */
+/** @param asked questions for people in executions that its steps run */
 export const ExecutionStatusOf = ({
   status,
   asked,
@@ -72,7 +70,7 @@ export const ExecutionStatusOf = ({
     <Status tone="waiting">{`${status}, ${countText(asked.count, asked.atLeast)} asked`}</Status>
   );
 
-/** @param told in other words than the status */
+/** @param told the words to show instead of the status */
 export const StepStatusOf = ({ status, told = status }: { status: string; told?: string }): JSX.Element => (
   <Status tone={toneOfStep(status)} title={meaningOfStep(status)}>
     {told}

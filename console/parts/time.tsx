@@ -1,6 +1,6 @@
 /**
- * Times as people read them: how long ago or until when, with the instant behind it. All of them in
- * the reader's zone, which is said.
+ * Times for people: how long ago or until when, with the instant as a tooltip. All are in the reader's time
+ * zone, and name it.
  */
 
 import type { JSX } from 'preact';
@@ -10,7 +10,7 @@ import { now } from '../clock.ts';
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** 'UTC', 'UTC+1', 'UTC-3:30': of that day, for a zone has others in summer. */
+/** The time zone on that day, such as 'UTC', 'UTC+1', 'UTC-3:30'; it differs between summer and winter. */
 export function zoneText(at: number): string {
   const minutes = -new Date(at).getTimezoneOffset();
   if (minutes === 0) return 'UTC';
@@ -18,7 +18,7 @@ export function zoneText(at: number): string {
   return `UTC${minutes < 0 ? '-' : '+'}${hours}${rest === 0 ? '' : `:${two(rest)}`}`;
 }
 
-/** '14:05:09 UTC+1', of another day with its date. */
+/** An instant as '14:05:09 UTC+1', with its date if that is not today's. */
 export function clockText(at: number, reference: number = now.peek()): string {
   const date = new Date(at);
   const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())} ${zoneText(at)}`;
@@ -28,17 +28,17 @@ export function clockText(at: number, reference: number = now.peek()): string {
 
 const inUtc = (at: number): string => new Date(at).toISOString();
 
-/** Whole seconds: what moves every second need not say more. */
+/** A duration in whole seconds: a value that changes every second needs no more. */
 const rough = (ms: number): string => durationText(ms < 60_000 ? Math.floor(ms / 1_000) * 1_000 : ms);
 
-/** '3 min 2 s ago'. */
+/** The time since an instant, such as '3 min 2 s ago'. */
 export const Ago = ({ at }: { at: number }): JSX.Element => (
   <time dateTime={inUtc(at)} title={timeText(at)}>
     {now.value - at < 1_000 ? 'just now' : `${rough(now.value - at)} ago`}
   </time>
 );
 
-/** 'in 3 min 2 s', or how long it is over. */
+/** The time until an instant, such as 'in 3 min 2 s', or since it has passed. */
 export function Until({ at }: { at: number }): JSX.Element {
   const left = at - now.value;
   return (
@@ -54,14 +54,14 @@ export const Clock = ({ at }: { at: number }): JSX.Element => (
   </time>
 );
 
-/** The time between two instants, or since one. */
+/** The time between two instants, or from one until now. */
 export const Lasted = ({ from, to }: { from: number; to?: number | undefined }): JSX.Element => (
   <>{to === undefined ? rough(Math.max(0, now.value - from)) : durationText(Math.max(0, to - from))}</>
 );
 
 const INSTANT = /(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 
-/** A sentence of the API, with the instants in it as all others on the page. */
+/** A sentence of the API, with its instants written as all others on the page. */
 export const Prose = ({ text }: { text: string }): JSX.Element => (
   <>
     {text.split(INSTANT).map((part, at) => (at % 2 === 0 ? part : <Clock key={at} at={Date.parse(part)} />))}

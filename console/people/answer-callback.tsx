@@ -1,7 +1,6 @@
 /**
- * The answer to an approval or a callback: it is given, or refused.
- *
- * Owns: the form, and that the token by which it is answered is read when it is sent and shown nowhere.
+ * The form that completes or fails a callback, or approves or rejects. It reads the token only when the
+ * answer is sent, and never shows it.
  */
 
 import { useSignal } from '@preact/signals';
@@ -107,7 +106,7 @@ function outputOf({ kind }: CallbackQuestionView, comment: string, output: Answe
   return comment === '' ? {} : { comment };
 }
 
-/** @throws ApiError `already-closed`: it waits for no answer any more */
+/** @throws ApiError `already-closed` if the step waits for no answer any more */
 async function tokenOf(executionId: string, name: string): Promise<string> {
   const { steps } = await api.get(executionId);
   const step = steps.find((one) => one.name === name);

@@ -1,8 +1,8 @@
 /**
- * The answer to an incident: the choices that are safe now, and of those that are not
- * yet or not without a word, why.
+ * The form that answers an incident: the choices that are safe now, and why others are not yet safe or need a
+ * person's word.
  *
- * Owns: the form. Does not own: which choices are safe (the API says so).
+ * Does not own: which choices are safe (the API says so).
  */
 
 import { useSignal } from '@preact/signals';

@@ -1,8 +1,8 @@
-/** The answers to an incident in words, and what each needs besides. */
+/** The choices that answer an incident, in words, and what each needs. */
 
 import type { Choice } from '../../lib/api/answers.ts';
 
-/** Its name, and what it does. */
+/** The name of a choice, and what it does. */
 export const MEANS: Readonly<Record<Choice, readonly [string, string]>> = {
   retry: ['Retry', 'The same attempt is made again.'],
   'retry-with-input': ['Retry with another input', 'The next attempt gets the input below.'],

@@ -1,6 +1,6 @@
 /**
- * Equal questions as one card: how many, the first deadline, and one answer to all of them, by a bulk action
- * that shows whom it means before it acts. Each by itself is below, folded.
+ * Equal questions as one card: their number, the first deadline, and one answer to all of them. The answer is
+ * a bulk action, which lists the executions before it acts. Below, folded, is each question by itself.
  */
 
 import { useSignal } from '@preact/signals';
@@ -23,10 +23,10 @@ type Name = keyof typeof VERBS;
 
 interface GroupProps {
   readonly group: QuestionGroup;
-  /** There are questions that were not read. */
+  /** There are more questions than were read. */
   readonly hasMore: boolean;
   readonly isOpen: boolean;
-  /** Each by itself. */
+  /** The cards of the single questions. */
   readonly children: ComponentChildren;
 }
 

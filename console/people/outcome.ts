@@ -11,7 +11,7 @@ import { resolvedText } from './words.ts';
 
 const TOO_LATE: ReadonlySet<string> = new Set(['already-resolved', 'already-closed']);
 
-/** @throws ApiError with what another person has answered, where that was first */
+/** @throws ApiError with the answer of another person, if that came first */
 export async function answering(
   executionId: string,
   send: () => Promise<unknown>,

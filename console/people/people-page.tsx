@@ -1,6 +1,6 @@
 /**
- * People: one inbox of all that waits for a person or another system, the earliest deadline first, with what
- * happens without an answer, and when. Equal questions are one card (`group.tsx`).
+ * The inbox of all that waits for a person or another system, the earliest deadline first, with what happens
+ * without an answer, and when. Many equal questions are one card (`group.tsx`).
  */
 
 import type { JSX } from 'preact';
@@ -34,7 +34,7 @@ const isIncident = (item: Item): item is Item & IncidentView => 'number' in item
 const keyOf = (item: Item): string => `${item.executionId} ${isIncident(item) ? item.number : item.step}`;
 
 const PAGE = 100;
-/** Fewer equal ones are cards of their own. */
+/** Fewer equal questions than this have a card each. */
 const FEWEST_ALIKE = 10;
 
 export function PeoplePage(): JSX.Element {
@@ -104,7 +104,7 @@ function Inbox({
   );
 }
 
-/** More than a page of them is counted by the overview. */
+/** The number of open questions. It comes from the overview, because there may be more than one page. */
 function Total(): JSX.Element {
   const { data } = useLive<Overview>('overview', () => api.overview(), { isOver: () => true });
   return <>{data === undefined ? 'many' : countText(data.inbox.count, data.inbox.atLeast)} open</>;
@@ -156,7 +156,7 @@ function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
   );
 }
 
-/** An approval's values, its workflow and its tags: they tell nine approvals of one step apart. */
+/** An approval's values, workflow and tags, which distinguish approvals of the same step. */
 function About({ item }: { item: Item }): JSX.Element {
   const shown = isIncident(item) ? {} : (item.shown ?? {});
   const tags = pairsText(item.tags ?? {});
@@ -200,7 +200,7 @@ function remindersText({
   );
 }
 
-/** Which choices are safe is known with the execution. */
+/** The choices for an incident. It reads the execution, which says which choices are safe. */
 function Choices({
   executionId,
   number,

@@ -1,4 +1,4 @@
-/** Texts about incidents: why one was opened, how it ended. */
+/** Texts about incidents: why one was opened, and how it ended. */
 
 import { callerText, type IncidentView } from '../../lib/api/answers.ts';
 
@@ -9,7 +9,10 @@ const KIND: Readonly<Record<IncidentView['kind'], string>> = {
   deadline: 'its deadline passed, and a point of no return was passed before',
 };
 
-/** Why it was opened, before its failure; of a wrong answer the failure says it all. */
+/**
+ * Why the incident was opened, as words before its failure; '' for a wrong answer, where the failure says
+ * everything.
+ */
 export const whyAsked = ({ kind, wrongAnswer }: Pick<IncidentView, 'kind' | 'wrongAnswer'>): string =>
   wrongAnswer === undefined ? `${KIND[kind]}: ` : '';
 

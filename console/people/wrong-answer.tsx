@@ -1,5 +1,6 @@
 /**
- * An agent's answer that is no output, though the work is done: shown to the person who enters the right one.
+ * An agent's answer that is not a valid output, although the work is done. It is shown to the person who
+ * enters the right one.
  */
 
 import type { JSX } from 'preact';

@@ -1,7 +1,4 @@
-/**
- * The workflows that can be started: they change with a deployment, so they are
- * not read with everything else.
- */
+/** The workflows that can be started. They are read seldom, because only a deployment changes them. */
 
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';

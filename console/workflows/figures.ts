@@ -3,14 +3,16 @@
 import type { AttemptView, ExecutionView, StepView } from '../../lib/api/answers.ts';
 import { INTERRUPTED } from '../../lib/core/values/errors.ts';
 
-/** Work that a service has accepted goes on, and what was interrupted is no fault of its agent. */
+/**
+ * Whether an attempt failed. Accepted work continues, and an interrupted attempt is no fault of its agent.
+ */
 const hasFailed = ({ outcome, failure }: AttemptView): boolean =>
   outcome !== 'done' && outcome !== 'accepted' && failure?.code !== INTERRUPTED;
 
 export interface StepFigures {
   readonly attempts: number;
   readonly failed: number;
-  /** Middle and longest of what attempts took that were done. */
+  /** The median and the longest duration of the attempts that succeeded. */
   readonly medianMs?: number;
   readonly longestMs?: number;
 }

@@ -1,7 +1,7 @@
 /**
- * The last executions of a workflow with their steps.
+ * The last executions of a workflow with their steps. Ended ones are read once, the others again and again, a
+ * few at a time.
  *
- * Owns: how they are read: one that has ended is read once, the others again, a few at a time.
  * Does not own: figures of them (`figures.ts`).
  */
 
@@ -16,7 +16,7 @@ const MOST_OPEN = 100;
 const ended = new Map<string, ExecutionView>();
 const MOST_KEPT = 400;
 
-/** Latest start first. */
+/** The executions, latest start first. */
 export async function latestOf(workflow: string): Promise<readonly ExecutionView[]> {
   const { items } = await api.list({ workflow, limit: MOST });
   const views: (ExecutionView | undefined)[] = [];
@@ -32,7 +32,7 @@ export async function latestOf(workflow: string): Promise<readonly ExecutionView
   return views.filter((view): view is ExecutionView => view !== undefined);
 }
 
-/** One that was removed meanwhile is none of them. */
+/** Reads one execution; undefined if it was removed meanwhile. */
 async function readOne(id: string): Promise<ExecutionView | undefined> {
   const view = await api.get(id).catch((error: unknown) => {
     if (Object(error).code === 'unknown-execution') return undefined;

@@ -1,6 +1,6 @@
 /**
- * The start of an execution: its input by its schema or as JSON, with the author's example or the last
- * execution's input in it, and a key that keeps it from being started twice.
+ * The form that starts an execution. Its input is edited by its schema or as JSON, beginning with the
+ * author's example or the last execution's input. A key keeps it from being started twice.
  */
 
 import { useSignal } from '@preact/signals';
@@ -25,7 +25,7 @@ export function StartForm({ workflow, forms = {}, latestInput, close }: StartPro
   const key = useSignal('');
   const error = useSignal<unknown>(undefined);
   const isBusy = useSignal(false);
-  // Sent again without an answer, it is the same start.
+  // One key for the form: sent again after a lost answer, it is the same start.
   const ownKey = useSignal(crypto.randomUUID());
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -85,7 +85,7 @@ const Take = ({ what, value, writing }: { what: string; value: Json; writing: Wr
   </button>
 );
 
-/** An error in words, with every issue of the schema, if there are some. */
+/** An error in words, with every issue of the schema, if there are any. */
 function problemIn(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   const { details } = error instanceof ApiError ? error : { details: undefined };

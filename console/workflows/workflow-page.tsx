@@ -1,8 +1,7 @@
 /**
- * One workflow: its graph, its last executions step by step, how often each step
- * fails, the plans that are under way.
+ * One workflow: its graph, its last executions step by step, how often each step fails, the plans under way.
  *
- * Owns: what is read. Does not own: the grid (`grid.tsx`), how an execution is started (`start-form.tsx`).
+ * Does not own: the grid (`grid.tsx`), the start of an execution (`start-form.tsx`).
  */
 
 import type { JSX } from 'preact';

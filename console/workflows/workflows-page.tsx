@@ -1,4 +1,4 @@
-/** Workflows: those that can be started, each with its steps in a line. */
+/** The list of the workflows that can be started, each with its steps in a line. */
 
 import type { JSX } from 'preact';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
