@@ -1,7 +1,7 @@
 /**
- * The answers about a deployment as a whole, as text for people: its agents, its health.
+ * The text for people about a deployment as a whole: its agents, its health.
  *
- * Owns: the words. Does not own: the answers about executions and workflows (`print.ts`).
+ * Does not own: the text about executions and workflows (`print.ts`).
  */
 
 import type {
@@ -31,11 +31,11 @@ interface Trouble {
   readonly bugs?: AgentView['bugs'] | undefined;
 }
 
-/** The latest failure: one of its service, or a bug of its code. */
+/** The latest failure: of the agent's service, or a bug in its code. */
 export const latestFailure = ({ lastError, bugs }: Trouble): AgentView['lastError'] =>
   bugs !== undefined && bugs.at >= (lastError?.at ?? 0) ? { ...bugs.failure, at: bugs.at } : lastError;
 
-/** The latest of what a service answered and what became of the agent's processes. */
+/** The latest answer of a service, and what happened to the agent's processes. */
 export function troubleText(
   { lastError, lost, bugs }: Trouble & Pick<AgentView, 'lost'>,
   now: number,
@@ -85,13 +85,15 @@ export function missingLine(
   return `No agent '${name}' is deployed: ${needs.join('; ')}. Deploy it again until they have ended; the waiting executions continue within a minute.`;
 }
 
-/** Prints since when a supervisor has met what waits for an agent that is not deployed. */
+/**
+ * Prints since when executions have waited for an agent that is not deployed, as far as a supervisor noticed.
+ */
 export const sinceText = (since: number | undefined, now: number): string =>
   since === undefined
     ? ''
     : `, the first since ${timeText(since)}, ${durationText(Math.max(0, now - since))} ago`;
 
-/** Prints what goes on in a pause of an execution. */
+/** Prints what continues during a pause of an execution. */
 export const underWayText = ({ underWay }: Pick<PauseView, 'underWay'>): string =>
   underWay === undefined
     ? 'for some seconds an attempt may still begin'
@@ -119,8 +121,8 @@ export function breakerText(
 }
 
 /**
- * Prints what follows from having an agent called now.
- * @param typed how a command is typed
+ * Prints the consequences of calling an agent now.
+ * @param typed turns a command line into what a person types
  */
 export function triedNowText(
   { agent, breaker, woken, dueAt, first, atLeast }: AgentTriedNow,
@@ -145,7 +147,7 @@ export function triedNowText(
   return `Step ${first.step} of ${first.executionId} is the trial, ${soon}: if it is answered, the breaker closes, and the others follow within minutes, or at once with: ${again}`;
 }
 
-/** @param typed how a command is typed */
+/** @param typed turns a command line into what a person types */
 export function healthText(health: Health, now: number, typed?: Typed): string {
   const { shards, audit } = health;
   const rows = shards.map(({ shard, overdueMs, receipt }) => [
@@ -166,8 +168,8 @@ export function healthText(health: Health, now: number, typed?: Typed): string {
 }
 
 /**
- * The verdict with the worst, and each of the others in a line of its own.
- * @param typed how a command is typed
+ * The verdict with the worst finding, then a line for each other finding.
+ * @param typed turns a command line into what a person types
  */
 export function situationLines(
   { status, findings }: Pick<Health, 'status' | 'findings'>,
@@ -188,7 +190,9 @@ function auditText({ auditedAt, pass, whole }: AuditHealth, now: number): string
   return `audit: ran ${durationText(Math.max(0, now - auditedAt))} ago; ${last}; this pass: ${of(pass)}`;
 }
 
-/** How many callers wait for an execution's end, since when, how many could not, and what to do. */
+/**
+ * The number of callers that wait for an execution's end, since when, how many were refused, and what to do.
+ */
 export function waitsText({ count, since, refused }: NonNullable<Overview['waits']>, now: number): string {
   const ago = (at: number): string => `${timeText(at)} (${durationText(Math.max(0, now - at))})`;
   const calls = `${count} ${count === 1 ? 'call waits' : 'calls wait'} for the end of an execution`;
@@ -199,13 +203,13 @@ export function waitsText({ count, since, refused }: NonNullable<Overview['waits
   return `${says}; ${more}, ${last}, because no more may wait at a time; other calls have room, but let these clients ask less often, or listen to the events of ends`;
 }
 
-/** Prints how many of those that were started of late have ended badly: '16 of 160 (10 %)'. */
+/** Prints how many of the executions started recently ended without success: '16 of 160 (10 %)'. */
 export function latelyText({ started, endedWithoutSuccess: bad, atLeast }: Omit<Lately, 'since'>): string {
   const share = bad === 0 || atLeast ? '' : ` (${Math.max(1, Math.round((100 * bad) / started))} %)`;
   return `${bad === 0 ? '0' : countText(bad, atLeast)} of ${countText(started, atLeast)}${share}`;
 }
 
-/** Which of the numbers of workflows there may be more of. */
+/** The names of those counts of workflows that are lower bounds. */
 export const boundsOf = ({
   open: { atLeast, moreAtRisk },
   inbox,

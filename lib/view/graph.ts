@@ -1,9 +1,9 @@
 /**
- * The picture of a plan as data: its steps, and for an execution the state of each.
+ * The graph of a plan as data: its steps, and for an execution the state of each.
  *
- * Owns: which lines between steps are drawn, and what is said of a step. Does not own: how it
- * is drawn (`mermaid.ts`), where it comes from (`plan-source.ts`). No payload is in
- * it: a picture is shown around.
+ * Owns: which lines between steps are drawn, and the words for a step. Does not own: the drawing
+ * (`mermaid.ts`), the source of the plan (`plan-source.ts`). It contains no payload, because pictures are
+ * passed around.
  */
 
 import { type ExecutionView, questionsText, type StepView } from '../api/answers.ts';
@@ -11,23 +11,26 @@ import type { WorkflowStepView, WorkflowView } from '../api/deployment-answers.t
 import { childrenNote, endsText, performerOf, stateText } from './waiting-steps.ts';
 
 export interface GraphStep extends WorkflowStepView {
-  /** Only in the graph of an execution. */
+  /** Set only in the graph of an execution. */
   readonly state?: StepView;
 }
 
 export interface Graph {
   readonly workflow: string;
-  /** Absent where it is of a file that is not deployed. */
+  /** Absent for the plan of a file that is not deployed. */
   readonly plan?: string;
-  /** Absent where it is of a workflow. */
+  /** Absent for the graph of a workflow. */
   readonly execution?: Pick<ExecutionView, 'executionId' | 'status' | 'endedAt'>;
-  /** Whether of each step all is known that its plan says. */
+  /** Whether everything that the plan says of its steps is known. */
   readonly detailed: boolean;
-  /** Predecessors first; on-failure steps last. */
+  /** Every step after its predecessors; on-failure steps last. */
   readonly steps: readonly GraphStep[];
 }
 
-/** How a status is drawn: colours alone say too much, and nothing to some. */
+/**
+ * The tone in which a status is drawn. It is never the only sign, because not everybody can distinguish
+ * colours.
+ */
 export type Tone =
   | 'done'
   | 'active'
@@ -58,7 +61,10 @@ const TONE_OF: Readonly<Record<StepView['status'], Tone>> = {
   'compensation-failed': 'failed',
 };
 
-/** Also of a status of a newer release; a step whose executions ask people waits for them. */
+/**
+ * The tone of a step, also for a status of a newer release. A step whose executions ask people counts as
+ * waiting.
+ */
 export const toneOf = ({ status, children }: Pick<StepView, 'status' | 'children'>): Tone =>
   children?.asked === undefined ? (TONE_OF[status] ?? 'pending') : 'waiting';
 
@@ -74,8 +80,8 @@ export const graphOfWorkflow = ({
 });
 
 /**
- * @param deployed the workflows that can be started: where one has the execution's
- * plan, it says more of the steps
+ * @param deployed the workflows that can be started; the one with the execution's plan adds details to the
+ * steps
  */
 export function graphOfExecution(view: ExecutionView, deployed: readonly WorkflowView[]): Graph {
   const { workflow, plan, executionId, status, endedAt } = view;
@@ -104,8 +110,8 @@ export function graphOfExecution(view: ExecutionView, deployed: readonly Workflo
 }
 
 /**
- * By step, those that it comes right after. A step that waits for another also waits for what that one waits
- * for: the plan names both, and one line says it.
+ * The direct predecessors of each step. A plan also lists predecessors of predecessors, which need no line of
+ * their own.
  */
 export function predecessorsOf(steps: readonly GraphStep[]): ReadonlyMap<string, readonly string[]> {
   const byName = new Map(steps.map((step) => [step.name, step]));
@@ -123,25 +129,25 @@ export function predecessorsOf(steps: readonly GraphStep[]): ReadonlyMap<string,
   return drawn;
 }
 
-/** From which step to which. */
+/** The lines of the graph, each from one step to another. */
 export const linesBetween = (steps: readonly GraphStep[]): readonly (readonly [string, string])[] =>
   [...predecessorsOf(steps)].flatMap(([to, before]) => before.map((from) => [from, to] as const));
 
-/** Who performs it, or what it waits for; of an execution the agent that is tried now. */
+/** Who performs the step, or what it waits for; in an execution, the agent of the current try. */
 export function performerIn({ detailed }: Graph, { state, ...step }: GraphStep): string {
   const instead = state?.agent !== undefined && state.agent !== step.agent ? state.agent : undefined;
   if (instead !== undefined || !detailed) return instead ?? step.agent ?? step.kind;
   return performerOf(step);
 }
 
-/** 'retrying, attempt 2', 'not reached', or nothing of a plan. */
+/** The state in words, such as 'retrying, attempt 2' or 'not reached'; nothing for a plan. */
 export function statusIn({ execution }: Graph, { state }: GraphStep): string {
   if (state === undefined) return '';
   const attempt = (state.attempt ?? 1) > 1 ? `, attempt ${state.attempt}` : '';
   return `${execution === undefined ? state.status : stateText(state, execution)}${attempt}`;
 }
 
-/** '2 of 3 ended: 1 succeeded, 1 failed', or nothing. */
+/** The step's executions, such as '2 of 3 ended: 1 succeeded, 1 failed', or nothing. */
 export function childrenOf({ state }: GraphStep): string {
   const children = state?.children;
   if (children === undefined)

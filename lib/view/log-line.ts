@@ -1,8 +1,8 @@
 /**
- * A line that a function has written of an execution.
+ * A line that a function logged about an execution.
  *
- * Owns: which lines are of an execution, what of a line is printed and how. Does not own: where lines are
- * read (`local-files.ts`, `insights.ts`), what is in them (`lib/aws/telemetry.ts`).
+ * Owns: which lines belong to an execution, and how a line is printed. Does not own: where lines are read
+ * (`local-files.ts`, `insights.ts`), how they are written (`lib/aws/telemetry.ts`).
  */
 
 import { printable } from './text.ts';
@@ -15,35 +15,35 @@ export interface LogLine {
   /** The file or the log group. */
   readonly source: string;
   readonly executionId: string;
-  /** All that was written. */
+  /** The whole line, as an object. */
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
-/** The execution, and the lowest level. */
+/** Selects lines by execution and level. */
 export interface Wanted {
   readonly executionId: string;
-  /** Also of the executions of its steps, and of theirs. */
+  /** Includes the executions of its steps, at any depth. */
   readonly children: boolean;
   readonly level: Level;
-  /** Epoch ms; nothing before it. */
+  /** Epoch ms; earlier lines are left out. */
   readonly since?: number;
 }
 
-/** From the least to the most urgent; a line at one is wanted with all that come before it. */
+/** The levels, from the least to the most urgent. */
 export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'critical'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** The levels from this one on, as they are written. */
+/** The levels from this one on, as they are written in lines. */
 export const levelsFrom = (level: Level): readonly string[] =>
   LEVELS.slice(LEVELS.indexOf(level)).map((one) => one.toUpperCase());
 
 /** A source of lines, in the order of time. */
 export interface LogSource {
-  /** @returns the lines that it has not returned yet */
+  /** @returns the lines that earlier calls have not returned */
   next(): Promise<readonly LogLine[]>;
 }
 
-/** @returns nothing where the text is no line of it */
+/** @returns undefined if the text is no line of the execution */
 export function wantedLine(
   text: string,
   source: string,
@@ -61,14 +61,14 @@ export function wantedLine(
   return { at, level: ofLevel, source, executionId, entry };
 }
 
-/** Reads the lines of an execution. */
+/** A reader for the lines of one execution. */
 export const linesOf =
   (wanted: Wanted) =>
   (text: string, source: string): LogLine | undefined =>
     wantedLine(text, source, wanted);
 
 /**
- * Reads the lines in which Lambda says how a process ended before it answered; they name no execution.
+ * Reads the lines in which Lambda reports how a process ended before it answered. They name no execution.
  * https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html#platform-report
  */
 export function deathLine(text: string, source: string): LogLine | undefined {
@@ -81,7 +81,7 @@ export function deathLine(text: string, source: string): LogLine | undefined {
   return { at, level: 'ERROR', source, executionId: '', entry: { message: String(errorMessage ?? status) } };
 }
 
-/** By time; lines of one time as they came. */
+/** The lines sorted by time; those of the same time keep their order. */
 export const inOrder = (lines: readonly LogLine[]): readonly LogLine[] =>
   [...lines].sort((one, other) => one.at - other.at);
 
@@ -96,7 +96,10 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Fields that are the same in every line of a function, or are printed before the message. */
+/**
+ * Fields that are left out at the end of a line: they are the same in every line, or printed before the
+ * message.
+ */
 const ELSEWHERE: ReadonlySet<string> = new Set(
   (
     'level message timestamp service cold_start sampling_rate xray_trace_id function_arn function_memory_size ' +
@@ -104,14 +107,14 @@ const ELSEWHERE: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** The parts of a line as texts; '' for one that it lacks. */
+/** The parts of a line as texts; '' for a part that it does not have. */
 export interface LineParts {
   /** The agent, or the role. */
   readonly who: string;
   readonly step: string;
   readonly attempt: string;
   readonly message: string;
-  /** What else was written, as 'key=value'. */
+  /** All other fields, as 'key=value'. */
   readonly rest: string;
 }
 
@@ -130,8 +133,8 @@ export function lineParts({ entry }: LogLine): LineParts {
 }
 
 /**
- * '2026-11-21 09:36:02.123Z  WARN   charge-card  charge #2  asked  parcel="p1"'.
- * @param id of the execution asked for
+ * A line such as '2026-11-21 09:36:02.123Z  WARN   charge-card  charge #2  asked  parcel="p1"'.
+ * @param id of the execution asked for, which is left out of the line
  */
 export function lineText(line: LogLine, id: string): string {
   const { at, level, executionId } = line;
@@ -146,7 +149,7 @@ export function lineText(line: LogLine, id: string): string {
 
 const plain = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
-/** Its stack is in `--json`. */
+/** The error in one line; `--json` has its stack. */
 function errorText(value: unknown): string {
   const { name, message } = Object(value) as { name?: unknown; message?: unknown };
   return JSON.stringify(message === undefined ? value : `${plain(name)}: ${plain(message)}`);

@@ -1,21 +1,21 @@
 /**
- * Open questions in groups: those of one step of one workflow that are asked for the same reason, which one
- * answer may answer.
+ * Groups of open questions: those of the same step and workflow, asked for the same reason, which one answer
+ * can resolve.
  *
- * Owns: what is alike, and which executions a bulk action means by a group. Does not own: the order of the
- * questions (the API's), the answer.
+ * Owns: which questions are alike, and which executions a bulk action reaches by a group. Does not own: the
+ * order of the questions (the API's), the answer.
  */
 
 import type { IncidentPage } from '../api/answers.ts';
 import type { BulkOptions } from '../api/bulk-answers.ts';
 
 export type AskedItem = IncidentPage['items'][number];
-/** In the order of its questions: the first is the most urgent. */
+/** The questions of a group in their order; the first is the most urgent. */
 export type QuestionGroup = readonly [AskedItem, ...AskedItem[]];
 
 export const kindText = (item: AskedItem): string => ('number' in item ? 'incident' : item.kind);
 
-/** Numbers and ids differ from one failure of a kind to the next. */
+/** Replaces numbers and ids, which differ between failures of the same kind. */
 const withoutNumbers = (text: string): string => text.replaceAll(/[0-9a-f-]*\d[0-9a-f-]*/gi, '#');
 
 const alike = (item: AskedItem): string => {
@@ -23,7 +23,7 @@ const alike = (item: AskedItem): string => {
   return [kindText(item), item.kind, item.workflow, item.step, item.otherwise, ...failed].join('\n');
 };
 
-/** In the order of the first of each. */
+/** The groups, in the order of each group's first question. */
 export function questionGroups(items: readonly AskedItem[]): readonly QuestionGroup[] {
   const groups = new Map<string, [AskedItem, ...AskedItem[]]>();
   for (const item of items) {
@@ -35,8 +35,8 @@ export function questionGroups(items: readonly AskedItem[]): readonly QuestionGr
 }
 
 /**
- * Which executions ask such a question, also those that were not read; nothing where no person answers it.
- * Where they are incidents, each with the code is meant, whatever its message.
+ * The filter of all executions that ask such a question, including those not read; undefined if no person can
+ * answer it. For incidents it selects by the code, whatever the message.
  */
 export function bulkMeaning([item]: QuestionGroup):
   | (Pick<BulkOptions, 'step'> & Required<Pick<BulkOptions, 'filter'>>)

@@ -1,16 +1,16 @@
 /**
- * The time by the clock of the API that is asked: how long ago something was, and when something will be, is
- * measured from there, for the clock of a terminal or a browser may be another.
+ * The time by the API's clock. How long ago something was, and until when something lasts, is measured by it,
+ * because the clock of a terminal or a browser may differ.
  *
- * An answer says its time in whole seconds (`Date`), and takes some time itself: as far as both clocks may
- * agree, they do.
+ * An answer gives its time in whole seconds (`Date`) and takes time itself. If both clocks may agree within
+ * that, they count as equal.
  */
 
 const SECOND_MS = 1_000;
 
 export class ServerTime {
   readonly #own: () => number;
-  /** How far the API's clock is ahead of this one. */
+  /** How far the API's clock is ahead of this machine's. */
   #aheadMs = 0;
 
   constructor(own: () => number = () => Date.now()) {
@@ -19,7 +19,7 @@ export class ServerTime {
 
   readonly now = (): number => this.#own() + this.#aheadMs;
 
-  /** Makes the call of `send`, and learns the server's time from the answer. */
+  /** Calls `send`, and reads the server's time from the answer. */
   readonly through =
     (send: typeof fetch): typeof fetch =>
     async (input, init) => {

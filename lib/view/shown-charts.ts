@@ -1,13 +1,13 @@
-/** The shapes of the charts as the console's server gives them to its page. */
+/** The shapes of charts as the console's server sends them to its page. */
 
 import type { ChartUnit } from '../aws/charts.ts';
 
 export interface ShownLine {
-  /** What it is of: an end, a workflow, an agent. It comes from outside. */
+  /** The subject of the line: an end, a workflow, an agent. The text comes from outside. */
   readonly label: string;
-  /** A value for each period, from the first on; null where there is none. */
+  /** A value for each period, the earliest first; null for a period without one. */
   readonly values: readonly (number | null)[];
-  /** Over the whole time: of counts their sum, of a share that of all, of anything else the highest. */
+  /** The value for the whole time: a sum of counts, a share of all, otherwise the highest value. */
   readonly over: number;
   readonly isHighest: boolean;
 }
@@ -15,7 +15,7 @@ export interface ShownLine {
 export interface ShownChart {
   readonly title: string;
   readonly unit: ChartUnit;
-  /** Lines with at least one value; of workflows, agents and queues the worst first. */
+  /** Lines with at least one value. Lines of workflows, agents and queues are sorted, the worst first. */
   readonly lines: readonly ShownLine[];
 }
 
@@ -23,13 +23,13 @@ export interface ShownCharts {
   readonly fromAt: number;
   readonly everyMs: number;
   readonly periods: number;
-  /** When the code that runs began to, if that was within this time. */
+  /** When the current code began to run, if that is within the time shown. */
   readonly startedAt?: number;
-  /** How many metrics were asked for, which is what CloudWatch charges for. */
+  /** The number of metrics read, by which CloudWatch charges. */
   readonly asked: number;
   readonly deployment: readonly ShownChart[];
   readonly queue: readonly ShownChart[];
-  /** Absent where it has no such metrics (`metricsBy`). */
+  /** Absent if the deployment has no such metrics (`metricsBy`). */
   readonly workflow?: readonly ShownChart[];
   readonly agent?: readonly ShownChart[];
 }

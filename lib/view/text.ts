@@ -1,6 +1,4 @@
-/**
- * Tables, times and durations as text for people, and the times that people write.
- */
+/** Tables, times and durations as text for people, and the parser of the times that people type. */
 
 import {
   type Caller,
@@ -16,25 +14,25 @@ export { countText, durationText, printable, printableLines, timeText };
 
 export type Cells = readonly string[];
 
-/** Columns as wide as their longest cell, two blanks between them, nothing behind the last. */
+/** A table: columns as wide as their longest cell, two blanks between them, none at the end of a line. */
 export function table(head: Cells, rows: readonly Cells[]): string {
-  // A cell is one line: what others wrote into it begins no line of its own.
+  // A cell is one line: text of other parties must not begin a line of its own.
   const all = [head, ...rows].map((row) => row.map(printable));
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-/** ' by local:ann', or nothing. */
+/** The caller, such as ' by local:ann', or nothing. */
 export const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
 /**
- * The instant that a person means: '2h' (so long ago), '09:30' (the latest one on this machine's clock: of
- * yesterday while today's is to come), '2026-01-31', '2026-01-31T09:30Z', or epoch ms as the API writes them.
- * @returns no number where the text is no instant
+ * Parses an instant as people type it: '2h' (ago), '09:30' (the latest such time by this machine's clock,
+ * which may be yesterday's), '2026-01-31', '2026-01-31T09:30Z', or epoch ms as the API writes them.
+ * @returns NaN if the text is no instant
  */
 export function instantOf(text: string, now: number): number {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
@@ -42,7 +40,7 @@ export function instantOf(text: string, now: number): number {
   const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
   if (hours !== undefined) return latest(Number(hours), Number(minutes), now);
   if (/^\d{12,15}$/.test(text)) return Number(text);
-  // The 30th of February would be taken for the 2nd of March.
+  // `Date` would read the 30th of February as the 2nd of March.
   const isTime =
     ISO_TIME.test(text) && new Date(Date.parse(text.slice(0, 10))).getUTCDate() === Number(text.slice(8, 10));
   return isTime ? Date.parse(text) : Number.NaN;

@@ -1,11 +1,11 @@
 /**
- * What the timeline of an execution is made of: of each step when it was queued, worked on,
- * waiting, and what is still to come.
+ * The timeline of an execution: for each step the times in queue, at work and waiting, and what is still to
+ * come.
  *
- * Owns: the stretches and their names, for the page and for `why`, and their sums as text. Does not own: how
- * they are drawn, and how time is compressed (the console's `timeline.tsx`, `time-scale.ts`).
+ * Owns: the stretches and their names, for the page and for `why`, and their sums as text. Does not own: the
+ * drawing and the scale (the console's `timeline.tsx`, `time-scale.ts`).
  *
- * No record says when a step became ready: it is when the last of its predecessors was done.
+ * No record says when a step became ready; it is computed as the end of its last predecessor.
  */
 
 import {
@@ -24,11 +24,11 @@ export interface Span {
 }
 
 /**
- * `queue`: ready, and not taken. `run`, `undo`, `probe`: an attempt. `lost`: an attempt whose outcome was not
- * known at its end. `lease`: until then the attempt under way may stay silent. `backoff`: between two
- * attempts. `wait`: for a time, an answer, executions of its own, or its turn to be undone. `paused`: it
- * would have been queued or in backoff, and its execution was paused. `asked`: a person is asked. `left-out`:
- * attempts that are not kept, and what was between them.
+ * `queue`: ready, not yet taken. `run`, `undo`, `probe`: an attempt. `lost`: an attempt whose outcome was
+ * unknown at its end. `lease`: how long the attempt under way may still stay silent. `backoff`: the pause
+ * between two attempts. `wait`: for a time, an answer, its executions, or its turn to be undone. `paused`:
+ * its execution was paused while it would have been in queue or backoff. `asked`: a person is asked.
+ * `left-out`: attempts that are not kept, and the time between them.
  */
 export type StretchKind =
   | 'queue'
@@ -47,9 +47,9 @@ export interface Stretch extends Span {
   readonly kind: StretchKind;
   readonly note: string;
   readonly failed?: true;
-  /** A service does the work from then on. */
+  /** From here on a service does the work. */
   readonly isAccepted?: true;
-  /** It is still to come. */
+  /** The stretch is still to come. */
   readonly ahead?: true;
 }
 
@@ -69,7 +69,7 @@ export function rowsOf(view: ExecutionView, now: number): readonly Row[] {
   }));
 }
 
-/** While a person was asked, or the execution was paused, a step was in no queue and no backoff. */
+/** Removes from queue and backoff the times in which a person was asked or the execution was paused. */
 function apart(all: readonly Stretch[], asked: readonly Stretch[], pauses: readonly Stretch[]): Stretch[] {
   const isIdle = ({ kind, ahead }: Stretch): boolean =>
     ahead !== true && (kind === 'queue' || kind === 'backoff' || kind === 'left-out');
@@ -89,7 +89,7 @@ const common = (one: Stretch, { from, to }: Span): Stretch => ({
   to: Math.min(one.to, to),
 });
 
-/** The rest of each stretch before and after a span. */
+/** What remains of each stretch before and after a span. */
 const without = (all: readonly Stretch[], { from, to }: Span): Stretch[] =>
   all
     .flatMap((one) =>
@@ -110,7 +110,7 @@ const pausesOf = ({ pauses = [], endedAt }: ExecutionView, now: number): Stretch
     note: `paused: ${reason}`,
   }));
 
-/** Work is drawn as long as it took. */
+/** Whether a stretch is work, which is drawn to scale. */
 export const isWork = ({ kind, ahead }: Stretch): boolean =>
   ahead !== true && (kind === 'run' || kind === 'undo' || kind === 'probe' || kind === 'lost');
 
@@ -128,7 +128,7 @@ const COLUMNS: readonly (readonly [StretchKind, string])[] = [
 ];
 
 /**
- * How long each step was queued, worked on, waiting: sums of what is past; nothing where nothing has taken
+ * The time that each step was queued, at work and waiting, summed over the past; '' if nothing has taken
  * time.
  */
 export function timesText(rows: readonly Row[]): string {
@@ -173,8 +173,8 @@ function ofStep(step: StepView, view: ExecutionView, now: number): Stretch[] {
 const QUEUED = 'in its queue';
 
 /**
- * Nothing where its first attempts are not shown: it is not known until when it was queued.
- * What is deferred is in no queue.
+ * The time before the first attempt; nothing if the first attempts are not shown, because the end of the
+ * queue is then unknown. A deferred step is in no queue.
  */
 function beforeFirst(step: StepView, ready: number, first: number | undefined, now: number): Stretch[] {
   const { omitted = [], attempts, deferred, status } = step;
@@ -192,7 +192,7 @@ function beforeFirst(step: StepView, ready: number, first: number | undefined, n
 const deferralText = (deferred: StepView['deferred']): string =>
   deferred === undefined ? 'backoff' : `deferred: ${deferred.why}`;
 
-/** Closed without an attempt: nothing of it took time. */
+/** Statuses of steps that were never attempted, and so took no time. */
 const UNBEGUN: ReadonlySet<string> = new Set(['pending', 'skipped']);
 
 const KIND_OF = { execute: 'run', undo: 'undo', probe: 'probe' } as const;
@@ -227,7 +227,7 @@ function underWay({ claimedAt, leaseUntil, status, attempt }: StepView, now: num
   ];
 }
 
-/** Where attempts are missing it is not known what the time between two was. */
+/** The stretch in place of attempts that are not kept; of the time between them nothing is known. */
 function leftOutBefore(step: StepView, worked: readonly Stretch[], at: number): Stretch[] | undefined {
   const { attempts, attemptsLeftOut: left } = step;
   const [before, after] = [worked[at - 1], worked[at]];
@@ -237,9 +237,9 @@ function leftOutBefore(step: StepView, worked: readonly Stretch[], at: number): 
 }
 
 /**
- * A stretch after a refusal is its backoff. It ends when an agent takes it, because only the latest due time
- * is recorded. An undo waits for its turn once the execution is stopped; before that, what was done is in no
- * queue.
+ * The stretch between two attempts. After a refusal it is a backoff, which ends when an agent takes the step,
+ * because only the latest due time is recorded. An undo waits for its turn once the execution is stopped;
+ * before that, a done step is in no queue.
  */
 function between(
   before: Stretch | undefined,
@@ -263,7 +263,7 @@ function between(
   ];
 }
 
-/** In these the next attempt, probe or undo is to come. */
+/** What comes next in each of these statuses: an attempt, a probe or an undo. */
 const NEXT_OF: Readonly<Partial<Record<StepView['status'], 'run' | 'probe' | 'undo'>>> = {
   ready: 'run',
   retrying: 'run',
@@ -272,7 +272,7 @@ const NEXT_OF: Readonly<Partial<Record<StepView['status'], 'run' | 'probe' | 'un
   compensating: 'undo',
 };
 
-/** After what was done last: until when it is deferred, and since when it is in its queue again. */
+/** After the latest attempt: until when the step is deferred, and since when it is in its queue again. */
 function toCome(step: StepView, last: Stretch | undefined, view: ExecutionView, now: number): Stretch[] {
   const { retryAt, deferred, status } = step;
   const kind = NEXT_OF[status];
@@ -290,7 +290,7 @@ function toCome(step: StepView, last: Stretch | undefined, view: ExecutionView, 
   ];
 }
 
-/** A round, or a try of one that failed: the one after it begins as soon as it is over. */
+/** One round, or one try of a round that failed; the next begins as soon as it has ended. */
 const ofRound = ({ number, outcome, claimedAt, endedAt, failure }: AttemptView): Stretch => ({
   kind: 'wait',
   from: claimedAt,

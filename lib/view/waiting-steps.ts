@@ -1,6 +1,6 @@
 /**
- * What `show` and `workflows` print of steps that no agent performs: until when they wait, how to
- * answer them, their executions.
+ * The text of `show` and `workflows` about steps that no agent performs: until when they wait, how to answer
+ * them, their executions.
  */
 
 import {
@@ -17,7 +17,7 @@ import { byText, durationText, printable, table, timeText } from './text.ts';
 
 type Children = NonNullable<StepView['children']>;
 
-/** Prints a step that waits, or has executions of its own. */
+/** The note of a step that waits, or has executions of its own. */
 export function noteOfKind(step: StepView, now: number): string | undefined {
   if (step.children !== undefined) return childrenNote(step.children);
   if (step.waitsUntil === undefined) return undefined;
@@ -32,8 +32,8 @@ const defaultOf = ({ question }: StepView): string =>
   question === undefined || question.otherwise === 'fail' ? '' : `, otherwise ${question.otherwise}`;
 
 /**
- * '2 of 3 ended'; of a list '3 of 3 items ended', for a person knows of its items and not of the
- * executions that they are parts of.
+ * The progress of a step's executions: '2 of 3 ended'. For a list it counts items, '3 of 3 items ended',
+ * because people do not know the executions that perform them.
  */
 export function childrenNote({ count, started, ended, items, rounds, try: number, asked }: Children): string {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
@@ -44,7 +44,9 @@ export function childrenNote({ count, started, ended, items, rounds, try: number
   return `${which}${over} of ${count} ended${started < count ? `, ${started} started` : ''}`;
 }
 
-/** '3 of at most 500 rounds'; with tries that failed there are more executions. */
+/**
+ * The progress of rounds: '3 of at most 500 rounds', and the number of executions if failed tries made more.
+ */
 const roundsNote = (
   { done, atMost, compensating }: NonNullable<Children['rounds']>,
   tries: number,
@@ -54,8 +56,7 @@ const roundsNote = (
     : `execution ${compensating} of ${tries} is undone, the latest first`;
 
 /**
- * A step in words for people: what has not begun once its execution has ended, or
- * is being undone, is not reached.
+ * The state of a step in words. A step that had not begun when its execution was stopped is 'not reached'.
  */
 export function stateText(
   { status, onFailure }: Pick<StepView, 'status' | 'onFailure'>,
@@ -67,7 +68,7 @@ export function stateText(
   return isOver ? 'not reached' : status;
 }
 
-/** Approvals that a person may give or refuse now. */
+/** The approvals that a person may give or refuse now. */
 export const openApprovals = (view: ExecutionView): readonly StepView[] =>
   view.steps.filter(({ kind, token, waitsUntil }) => kind === 'approval' && token && waitsUntil);
 
@@ -87,7 +88,7 @@ export const answerFacts = (
     return [...asked, ['answer', line] as const];
   });
 
-/** Who has done what by hand, as far as the API's authorizer vouched for anybody. */
+/** The people who acted by hand, if the API's authorizer vouches for their names. */
 export const actedFacts = (view: ExecutionView): (readonly [string, string])[] => [
   ...(view.retries ?? []).map(
     ({ at, by, reason }) => ['tried again', `${timeText(at)}${byText(by)}: ${reason}`] as const,
@@ -105,7 +106,7 @@ export const actedFacts = (view: ExecutionView): (readonly [string, string])[] =
   ),
 ];
 
-/** The executions of steps that have some, or nothing. */
+/** The executions of the steps that have any, or nothing. */
 export function childrenText(view: ExecutionView): string {
   const rows = view.steps.flatMap(({ name, children }) =>
     children === undefined ? [] : [[name, startedText(children), endsText(children), idsText(children)]],
@@ -120,20 +121,20 @@ const startedText = ({ started, count, items, rounds }: Children): string =>
       ? `${started} of ${count}`
       : `${items.begun} of ${items.count} items`;
 
-/** '1 succeeded, 1 failed', or nothing. */
+/** The ends by status, such as '1 succeeded, 1 failed', or nothing. */
 export const endsText = ({ ended, items }: Children): string =>
   Object.entries(items?.ended ?? ended)
     .map(([status, count]) => `${count} ${status}`)
     .join(', ');
 
-/** Beyond these only the first and the last are printed. */
+/** The most executions that are all printed; of more, only the first and the last. */
 const FEW = 3;
 
 function idsText({ executionIds, count, rounds }: Children): string {
   if (count <= FEW) return executionIds.join(', ');
   const [first = ''] = executionIds;
   if (rounds !== undefined) return `${first} … ${executionIds.at(-1) ?? ''}`;
-  // Numbered from 0, and shown up to a limit.
+  // The children are numbered from 0.
   return `${first} … ${first.replace(/0(?=(?:-\d+)?$)/, String(count - 1))}`;
 }
 
@@ -148,7 +149,10 @@ function answeredWithin({ kind, message, by, withinMs = 0, otherwise, remindMs }
 export const performerOf = (step: WorkflowStepView): string =>
   `${performedBy(step)}${timeOf(step)}${step.tolerate === true ? ', may fail' : ''}`;
 
-/** 'again 4 times, then with other input once, then a person is asked for 1d, otherwise undo', or nothing. */
+/**
+ * The stages, such as 'again 4 times, then with other input once, then a person is asked for 1d, otherwise
+ * undo', or nothing.
+ */
 export const recoveryText = ({ recovery = [] }: WorkflowStepView): string | undefined =>
   recovery.length === 0 ? undefined : recovery.map(stageText).join(', then ');
 
@@ -166,7 +170,9 @@ function stageText({ kind, attempts = 1, agent, withinMs = 0, otherwise }: Recov
   }
 }
 
-/** A callback's, an approval's or a receive's time stands with what it waits for. */
+/**
+ * The time limit, except for callbacks, approvals and receives, which print theirs with what they wait for.
+ */
 const timeOf = ({ kind, withinMs }: WorkflowStepView): string =>
   withinMs === undefined || kind === 'callback' || kind === 'approval' || kind === 'receive'
     ? ''
@@ -194,6 +200,6 @@ function performedBy(step: WorkflowStepView): string {
   }
 }
 
-/** How many of a step's attempts are not shown. */
+/** The number of a step's attempts that are not shown. */
 export const leftOutText = ({ count }: NonNullable<StepView['attemptsLeftOut']>): string =>
   `${count} ${count === 1 ? 'attempt' : 'attempts'} left out between its first and its latest`;
