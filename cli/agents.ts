@@ -1,8 +1,8 @@
 /**
- * `steadfast agents`: how they are, and which of them a deployment would take away.
+ * `steadfast agents`: the state of the agents, and those that a deployment would remove (`--needed`).
  *
- * Owns: its options. Does not own: the other commands about agents (`api-commands.ts`), the comparison
- * (`needed.ts`), the answer's words (`lib/view/deployment.ts`).
+ * Does not own: the other commands about agents (`api-commands.ts`), the comparison (`needed.ts`), the text
+ * (`lib/view/deployment.ts`).
  */
 
 import type { Command } from 'commander';

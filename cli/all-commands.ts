@@ -1,8 +1,8 @@
 /**
- * Every command, in the order in which help names them.
+ * Every command, in the order of the help.
  *
- * Owns: which there are. Does not own: what each does (a row of `api-commands.ts`, or a file of its
- * own), the options that they share (`main.ts`).
+ * Does not own: what each does (a row of `api-commands.ts`, or a file of its own), the options that all share
+ * (`main.ts`).
  */
 
 import type { Command } from 'commander';

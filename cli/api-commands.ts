@@ -1,9 +1,9 @@
 /**
- * The commands that parse, call and print: a row each.
+ * The commands that parse, call and print: a row for each.
  *
- * Owns: their words, and how a row becomes a command. Does not own: the calls (`lib/api/calls.ts` lists the
- * routes they make), the commands that do more (`all-commands.ts` names them all), the layout of answers
- * (`lib/view/`, `print-….ts`).
+ * Owns: their words, and how a row becomes a command. Does not own: the calls (`lib/api/calls.ts` lists their
+ * routes), the commands that do more (`all-commands.ts` names all), the layout of answers (`lib/view/`,
+ * `print-….ts`).
  */
 
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
@@ -35,20 +35,20 @@ export interface Given {
     readonly messageId?: string;
     readonly startWith?: Json;
   };
-  /** The same command line with another command. */
+  /** Another command, typed with the same global options. */
   readonly typed: (line: string) => string;
 }
 
 interface CommandRow<Answer> {
-  /** @default as the client's call is named */
+  /** @default the name of the client's call */
   readonly name?: string;
   readonly takes?: readonly Argument[];
   readonly does: string;
-  /** Each with what help says of it; an input or an output is JSON. */
+  /** Options by name, with their text in the help. An input or an output is JSON. */
   readonly options?: Readonly<Record<string, string>>;
-  /** Adds what a row cannot describe. */
+  /** Adds what a row cannot express. */
   readonly extra?: (command: Command) => Command;
-  /** Examples of what follows the command's name. */
+  /** Examples: what follows the command's name. */
   readonly examples: readonly string[];
   /** @default the client's call, with the arguments and then the options */
   readonly call?: (api: Client, given: Given) => Promise<Answer>;
@@ -80,7 +80,7 @@ const breakerAnd = ({ agent, breaker }: AgentPauseView, next: string): string =>
 
 const seeIt = ({ typed }: Given, id: string): string => `See what follows: ${typed(`show ${id}`)}\n`;
 
-/** The id has dots of its own where the execution belongs to a step of another. */
+/** The execution's id may contain dots, if it belongs to a step of another. */
 const answeredText = ({ status }: CallbackOutcome, given: Given): string =>
   `${status}\n${seeIt(given, given.id.split('.').slice(0, -2).join('.'))}`;
 
@@ -278,7 +278,10 @@ const ROWS: { readonly [Name in CallName]?: CommandRow<AnswerOf<Name>> } = {
   },
 };
 
-/** @throws CliError of what the client alone refuses: nothing was sent */
+/**
+ * Adds what to do to an error of the client, which has sent nothing.
+ * @throws CliError, or the error unchanged
+ */
 const withNextStep =
   ({ id, typed }: Given) =>
   (error: unknown): never => {
@@ -330,7 +333,7 @@ export function addApiCommands(program: Command, cli: Cli): void {
 
 const IN_JSON: readonly string[] = ['input', 'output', 'body', 'startWith'];
 
-/** JSON is read here, for the parser of an option may not return null. */
+/** The options. JSON is parsed here, because commander's parser of an option may not return null. */
 const flagsOf = (command: Command): Given['flags'] =>
   Object.fromEntries(
     Object.entries(command.opts<Readonly<Record<string, string>>>()).map(([name, value]) => [

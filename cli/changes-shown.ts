@@ -1,15 +1,15 @@
 /**
- * An execution as it goes on, for `show --watch` and each other wait.
+ * Follows an execution, for `show --watch` and every other command that waits.
  *
- * Owns: how often it is read, that each change is printed once, what a wait says while nothing answers. Does
- * not own: its layout (`print.ts`).
+ * Owns: how often it is read, that each change is printed once, and the text while nothing answers. Does not
+ * own: the layout (`print.ts`).
  */
 
 import type { ExecutionView } from '../lib/api/answers.ts';
 import { type ApiError, type Client, isTransient } from '../lib/api/client.ts';
 import { type Cli, CliError, type Clock, EXIT, messageOf } from './io.ts';
 
-/** Each read costs: what does not change is read ever more seldom. */
+/** The first interval. Later ones are longer while nothing changes, because each read costs money. */
 export const FIRST_PAUSE_MS = 1_000;
 export const LAST_PAUSE_MS = 10_000;
 const SLOWER = 1.5;
@@ -21,7 +21,7 @@ interface Printing {
   readonly clock: Clock;
 }
 
-/** @returns how it ended. It will: its workflow says within what time */
+/** @returns the final status. There will be one, because a workflow has a time limit */
 export async function printChanges({ api, id, print, clock }: Printing): Promise<ExecutionView> {
   let printed = '';
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * SLOWER, LAST_PAUSE_MS)) {
@@ -40,8 +40,8 @@ export async function printChanges({ api, id, print, clock }: Printing): Promise
 }
 
 /**
- * A call for a wait. A first one that nothing answers ends it at once, as any single command; once there was
- * an answer, a restart is outlasted, and said.
+ * A call for a command that waits. If the very first call has no answer, it fails like any other command.
+ * Later it waits through a restart of the server, and says so.
  */
 export function patient(cli: Cli, api: Client): Client['get'] {
   let state: 'new' | 'there' | 'away' = 'new';

@@ -1,9 +1,8 @@
 /**
- * The commands that choose or wait, or whose answer is not printed as it comes: start, show, why; and the
- * client and the words that all commands share. `api-commands.ts` has the others.
+ * The commands that choose, wait, or rework an answer: start, show, why; also the client and the words that
+ * all commands share. `api-commands.ts` has the other commands.
  *
- * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or
- * the tables' layout (`print.ts`).
+ * Does not own: the requests (`api/client.ts`), the layout of tables (`print.ts`).
  */
 
 import { readFileSync } from 'node:fs';
@@ -60,15 +59,15 @@ export function addCommands(program: Command, cli: Cli): void {
   addWhy(program, cli);
 }
 
-/** A check after a deployment decides itself whether to accept one that is degraded. */
+/** The exit code by health, so that a check after a deployment can accept one that is degraded. */
 export const EXIT_OF = { healthy: EXIT.ok, degraded: EXIT.degraded, down: EXIT.notSucceeded } as const;
 
 export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ npx steadfast ${line}`).join('\n')}`;
 
 /**
- * The options of the API that all commands call; requests are signed if it is deployed, or
- * carry a token if there is one.
+ * The client for the API that all options name. Requests to a deployed API are signed, or carry a token if
+ * there is one.
  */
 export function client(command: Command): Client {
   const { url, token, as, json, region = regionOf(url) } = command.optsWithGlobals<Shared>();
@@ -86,7 +85,7 @@ export function client(command: Command): Client {
 const isLocal = (url: string): boolean =>
   ['127.0.0.1', 'localhost', '[::1]'].includes(URL.canParse(url) ? new URL(url).hostname : '');
 
-/** @throws CliError `bad-as`: the name is not checked, so it is accepted on this machine alone */
+/** @throws CliError `bad-as` if the API is not on this machine: only there is a name accepted unchecked */
 function localName(url: string, as: string): string {
   if (!isLocal(url))
     throw new CliError(
@@ -155,7 +154,10 @@ function tagsOf(text: string, before: Readonly<Record<string, string>>): Readonl
   return { ...before, [name]: value };
 }
 
-/** Bytes that are no UTF-8 are refused, never changed. @throws TypeError, or as `readFileSync` does */
+/**
+ * The text of a file. Bytes that are not UTF-8 are refused, never replaced.
+ * @throws TypeError, or as `readFileSync` does
+ */
 export const textOfFile = (file: string): string =>
   new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
 
@@ -181,8 +183,8 @@ const showText = (command: Command, view: ExecutionView): string =>
   executionText(view, serverTime.now(), (line) => invocation(command, line));
 
 /**
- * At once: the caller learns what the wait is for, and where to see more. It goes
- * to stderr, where no answer goes.
+ * Prints at once what the command waits for and where to see more; to stderr, because only the answer goes to
+ * stdout.
  */
 function sayStarted(cli: Cli, command: Command, { executionId, status }: Started): void {
   const { json } = command.optsWithGlobals<Shared>();
@@ -190,7 +192,7 @@ function sayStarted(cli: Cli, command: Command, { executionId, status }: Started
   else cli.io.err(`${executionId}  ${status}\nSee it: ${pageOf(command, executionId)}\n`);
 }
 
-/** The page of a local API is beside it; that of a deployment is opened by a command. */
+/** The page of an execution. A local API has it beside itself; for a deployment a command opens it. */
 function pageOf(command: Command, executionId: string): string {
   const { url } = command.optsWithGlobals<Shared>();
   return isLocal(url)
@@ -198,7 +200,7 @@ function pageOf(command: Command, executionId: string): string {
     : invocation(command, 'console');
 }
 
-/** Prints of each step how it is, where that has changed. */
+/** Prints the state of each step that has changed. */
 function sayChanges(cli: Cli, view: ExecutionView, known: Map<string, string>): void {
   for (const step of view.steps) {
     const { name, status, failure } = step;
@@ -211,8 +213,8 @@ function sayChanges(cli: Cli, view: ExecutionView, known: Map<string, string>): 
 }
 
 /**
- * Waits for the end; what opens on the way and only a person can answer is printed once.
- * @param changes whether each change of a step is printed, too
+ * Waits for the end. It prints once each question that only a person can answer.
+ * @param changes prints each change of a step as well
  */
 async function showEnd(cli: Cli, command: Command, executionId: string, changes = false): Promise<void> {
   const api = client(command);
@@ -294,7 +296,7 @@ function addShow(program: Command, cli: Cli): void {
     });
 }
 
-/** On a terminal each takes the place of the one before. */
+/** Prints the changes. On a terminal each replaces the one before. */
 async function showChanges(cli: Cli, command: Command, id: string): Promise<void> {
   const { json } = command.optsWithGlobals<Shared>();
   const print = (view: ExecutionView): void => {

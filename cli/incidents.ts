@@ -1,13 +1,13 @@
-/** The inbox as commands read it. */
+/** Reads the inbox for commands. */
 
 import type { IncidentPage } from '../lib/api/answers.ts';
 import type { Client } from '../lib/api/client.ts';
 
 const PAGE = 100;
-/** More are not read by a person. */
+/** The most questions that are read; a person reads no more. */
 const MOST_READ = 500;
 
-/** Page by page, the most urgent ones. */
+/** The most urgent questions, read page by page. */
 export async function openQuestions(api: Pick<Client, 'incidents'>): Promise<IncidentPage> {
   const items: IncidentPage['items'][number][] = [];
   let cursor: string | undefined;

@@ -21,7 +21,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:4510';
  */
 export const RUNNING = 'running';
 
-/** A command to type next, which asks the same API as this one. */
+/** The text of a command to type next, for the same API. */
 export function invocation(command: Command, line: string): string {
   const { url, region } = command.optsWithGlobals<{ url: string; region?: string }>();
   const isFound = command.getOptionValueSourceWithGlobals('url') === RUNNING;
@@ -39,9 +39,9 @@ export interface Terminal {
   readonly out: (text: string) => unknown;
   readonly err: (text: string) => unknown;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether `out` is a terminal, on which a line may be written again. */
+  /** Whether `out` is a terminal, on which a line can be overwritten. */
   readonly isTTY: boolean;
-  /** Has a person type a line; absent without a terminal. */
+  /** Asks a person to type a line; absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
 }
 
@@ -57,7 +57,7 @@ const MOVES = {
 
 /** Streams for text in which control characters are escaped. */
 export interface Io extends Terminal {
-  /** Makes a move, on a terminal alone. */
+  /** Writes a control sequence, on a terminal only. */
   readonly move: (move: keyof typeof MOVES) => void;
 }
 
@@ -91,7 +91,7 @@ export const CLOCK: Clock = {
 
 export interface Cli {
   readonly io: Io;
-  /** Set by a command that did what it was asked for and has bad news. */
+  /** Set by a command that succeeded and has bad news. */
   exitCode: number;
 }
 
@@ -105,7 +105,7 @@ export const EXIT = {
   notKnown: 6,
 } as const;
 
-/** An error of the command line's own; the message says the next step. */
+/** An error of the command line itself; its message says what to do. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: string;

@@ -1,8 +1,8 @@
 /**
- * The commands that say how things are: status, and list with its filters.
+ * The commands about the state of executions: `status`, and `list` with its filters.
  *
- * Owns: their options. Does not own: what goes together (the API says so), how a time is written (`text.ts`),
- * the layout (`print-overview.ts`, `print.ts`).
+ * Owns: their options. Does not own: which filters can be combined (the API says so), how a time is written
+ * (`text.ts`), the layout (`print-overview.ts`, `print.ts`).
  */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -24,7 +24,7 @@ interface ListFlags extends Omit<ListOptions, 'limit' | 'cursor' | keyof Written
   readonly limit: number;
 }
 
-/** The options that say which executions are meant. */
+/** Adds the options that select executions. */
 export const withFilter = (command: Command): Command =>
   command
     .option('--workflow <name>', 'only executions of this workflow')
@@ -102,7 +102,7 @@ function countOf(text: string): number {
   throw new InvalidArgumentError(`give 1 to ${MAX_LIMIT}.`);
 }
 
-/** Page by page: a page may hold fewer than asked for, or none, and still not be the last. */
+/** Reads page by page. A page may have fewer items than asked for, or none, and still not be the last. */
 async function collect(
   api: Client,
   { limit, since: _since, until: _until, ...filter }: ListFlags,

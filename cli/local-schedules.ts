@@ -1,10 +1,10 @@
 /**
- * On this machine it is known whether the supervisors' schedule ticks: where it does not, what is said of
+ * Checks on this machine whether the supervisors' schedule is switched on. If it is off, the verdict about
  * the deployment begins with that.
  *
- * Owns: what is asked of the local cloud's control, and what is added to an answer. Does not own:
- * the words (`explain/situation.ts`). On AWS an API may not read its own schedules: there it is
- * said once something is overdue.
+ * Owns: the call of the local cloud's control, and the change of the answer. Does not own: the words
+ * (`explain/situation.ts`). On AWS an API may not read its own schedules, so there only overdue executions
+ * show it.
  */
 
 import { serverTime } from './server-time.ts';
@@ -23,7 +23,7 @@ interface Counted {
   readonly sweptAt: number;
 }
 
-/** The rules of `Supervisor` are called so (`infra/supervisor-clock.ts`). */
+/** The logical id of a schedule that `Supervisor` declares (`infra/supervisor-clock.ts`). */
 const TICK = /SupervisorTick\d*[0-9A-F]{8}$/;
 const SITUATIONS = /\/(?:overview|health)$/;
 const ANSWER_WITHIN_MS = 2_000;
@@ -73,7 +73,7 @@ interface Schedule {
   readonly disabledAt?: number;
 }
 
-/** The one that is off; nothing where nothing answers as a local cloud does. */
+/** The schedule that is off; undefined if there is none, or if no local cloud answers. */
 async function offSchedule(send: typeof fetch, { origin }: URL): Promise<Schedule | undefined> {
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);

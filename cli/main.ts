@@ -1,8 +1,8 @@
 /**
  * The command line as a function: arguments in, text and an exit code out.
  *
- * Owns: the options all commands share, and the form of every error and its exit code. Does not own: what the
- * commands do (`all-commands.ts`).
+ * Owns: the options that all commands share, and the form and exit code of every error. Does not own: what
+ * the commands do (`all-commands.ts`).
  */
 
 import { Command, CommanderError } from 'commander';
@@ -37,7 +37,7 @@ Exit codes:
   3  no API answers
   4  the execution waited for did not succeed, or the deployment is not healthy`;
 
-/** @returns the exit code. Never rejects */
+/** @returns the exit code; never rejects */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const cli: Cli = { io: ioOf(terminal), exitCode: EXIT.ok };
   const program = await programOf(args, cli);
@@ -79,19 +79,19 @@ async function programOf(args: readonly string[], cli: Cli): Promise<Command> {
   const { STEADFAST_URL: url } = io.env;
   if (url !== undefined && url !== '') program.setOptionValueWithSource('url', url, 'env');
   else if (running !== undefined) program.setOptionValueWithSource('url', running, RUNNING);
-  // A secret, so not on the command line, where other users of the machine see it.
+  // The token is a secret, so it is no option: other users of the machine can read the command line.
   program.setOptionValue('token', io.env['STEADFAST_TOKEN'] || undefined);
   if (args[0] === 'serve') addServe(program, cli);
-  // Loaded for them: a server starts in less time without the other commands.
+  // Imported here, so that a server starts faster, without the other commands.
   else (await import('./all-commands.ts')).addAll(program, cli);
   return program;
 }
 
 function fail(error: unknown, { io }: Cli, program: Command, json: boolean): number {
-  // Commander has said it already, and asked for its own exit code 1 where the usage was wrong.
+  // Commander has printed the error. Its exit code is 1 for wrong usage; ours is another.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { code, message, details, exit } = described(error);
-  // People read the names of options, programs those of the API's fields.
+  // The message names the API's fields; people know the options.
   const shown = message
     .replace(/"replaces": "([^"]*)"/, '--replaces $1')
     .replace(/; without \?step= it shows all of them$/, '');
@@ -118,9 +118,9 @@ function described(error: unknown): { code: string; message: string; details?: u
   };
 }
 
-/** What to do about an error whose message does not say so. */
+/** What to do about an error whose message does not say it. */
 function nextStep(code: string, message: string, program: Command): string {
-  // Names the option: the API's message names its own field.
+  // Names the option, because the API's message names its field.
   if (message.includes('nothingHappened')) return 'If you have checked, add --nothing-happened\n';
   if (/needs an input|takes no input/.test(message))
     return 'Give an input with --input JSON or --input @file\n';
@@ -128,7 +128,7 @@ function nextStep(code: string, message: string, program: Command): string {
     return 'Give an output with --output JSON or --output @file\n';
   switch (code) {
     case 'forbidden':
-      // Messages of `serve` name its tokens.
+      // A message of `serve` about its tokens.
       if (message.includes('token of this server') || message.includes('this server’s tokens'))
         return 'Put a token of the server into STEADFAST_TOKEN; its tokens are in the file of serve --tokens\n';
       return 'Use AWS credentials that allow execute-api:Invoke on it; for a custom domain add --region <region>; put a JWT into STEADFAST_TOKEN\n';
@@ -167,7 +167,9 @@ function nextStep(code: string, message: string, program: Command): string {
   }
 }
 
-/** Codes of commands that are not possible with one execution: its state says why, and which ones are. */
+/**
+ * Codes of commands that are not possible with one execution. Its status says why, and which commands are.
+ */
 const OF_ONE: readonly string[] = [
   'unknown-step',
   'unknown-incident',
@@ -182,7 +184,7 @@ const OF_ONE: readonly string[] = [
 
 function seeIt(code: string, message: string, program: Command): string {
   const [, id] = /\bexecution ([a-z0-9][a-z0-9.-]*[a-z0-9])/.exec(message) ?? [];
-  // The client says it itself where it has refused.
+  // The client's own refusals say it themselves.
   if (id === undefined || !OF_ONE.includes(code) || message.includes('npx steadfast')) return '';
   return `See it: ${invocation(program, `show ${id}`)}\n`;
 }

@@ -1,8 +1,8 @@
 /**
- * `steadfast agents --needed`: which agents and lanes a deployment would take away although open executions
- * have them in their plans.
+ * `steadfast agents --needed`: the agents and lanes that a deployment would remove although plans of open
+ * executions have them.
  *
- * Owns: the comparison, what is printed. Does not own: what is needed (`lib/api/agents.ts`), what would be
+ * Owns: the comparison, and the text. Does not own: what is needed (`lib/api/agents.ts`), what would be
  * deployed (`dev/project.ts`).
  */
 
@@ -23,8 +23,8 @@ export interface Needed {
 }
 
 /**
- * @param assembly a synthesised app (`cdk.out`), or that of a CDK stage in it
- * @throws CliError where there is none, or where it is not clear which stack of it
+ * @param assembly a synthesised app (`cdk.out`), or the assembly of a CDK stage in it
+ * @throws CliError if there is none, or if it has several stacks and none is named
  */
 export function compared(
   { agents, lanes = [], examined, atLeast }: NeededAgents,
@@ -42,15 +42,15 @@ export function compared(
   };
 }
 
-/** A count of some of the executions says nothing of the agents of the others. */
+/** The exit code. A count that covers only some executions says nothing about the agents of the others. */
 export function exitOf({ takenAway, otherLanes, atLeast }: Omit<Needed, 'stack' | 'examined'>): number {
   if (takenAway.length > 0 || otherLanes !== undefined) return EXIT.failed;
   return atLeast === undefined ? EXIT.ok : EXIT.notKnown;
 }
 
 /**
- * The agents and lanes that the deployment would take away, each with the number of open executions that have
- * it in their plan.
+ * The agents and lanes that the deployment would remove, each with the number of open executions that have it
+ * in their plan.
  */
 export function neededText({ stack, takenAway, otherLanes = [], examined, atLeast }: Needed): string {
   const of = `${countText(examined, atLeast)} open executions`;

@@ -1,17 +1,17 @@
 /**
- * Answers of an API as text for people takes them: what another party wrote begins no line of its own.
+ * A client whose answers contain no line breaks, so that text of other parties cannot begin a line of its
+ * own.
  *
- * Owns: that this holds for whatever a command prints of an answer. Does not own: all else that a terminal
- * would obey, which is escaped where it is written (`io.ts`); there a line's end of the layout and one that a
- * failure's message brings cannot be distinguished.
+ * Does not own: other characters that a terminal interprets. These are escaped when text is written
+ * (`io.ts`), where the layout's line breaks and those of a failure's message can no longer be distinguished.
  */
 
 import { ApiError, type Client } from '../lib/api/client.ts';
 
-/** Payloads are printed as JSON, which escapes them itself. */
+/** Payloads, which are printed as JSON and so are escaped anyway. */
 const AS_JSON: ReadonlySet<string> = new Set(['input', 'output']);
 
-/** The same client, in whose answers and refusals no text has a second line. */
+/** The client with every text in its answers and errors in one line. */
 export function inOneLine(client: Client): Client {
   const calls = Object.entries(client).map(([name, call]: [string, unknown]) => [
     name,
@@ -37,7 +37,10 @@ const flattened =
     }
   };
 
-/** A schema's message is JSON of many lines: one space reads better than an escape with an indentation. */
+/**
+ * The text in one line. A schema's message is JSON of many lines, for which one space reads better than an
+ * escaped line break with an indentation.
+ */
 const line = (text: string): string =>
   text.includes('\n')
     ? text

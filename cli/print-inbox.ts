@@ -1,8 +1,8 @@
 /**
- * The inbox as text for people: a table with the most urgent question first, a line for equal ones, and the
- * command that answers each.
+ * The inbox as text: a table with the most urgent question first, a line for equal ones, and the command that
+ * answers each.
  *
- * Owns: the words. Does not own: what is alike (`view/question-groups.ts`), what is read (`incidents.ts`).
+ * Does not own: which questions are alike (`view/question-groups.ts`), what is read (`incidents.ts`).
  */
 
 import { aboutText, type IncidentPage } from '../lib/api/answers.ts';
@@ -17,9 +17,9 @@ import { answerLine } from './print.ts';
 
 interface Shown {
   readonly now: number;
-  /** A line for each question. */
+  /** Prints a line for each question instead of each group. */
   readonly isEach: boolean;
-  /** How a command is typed, from its line. */
+  /** Turns a command line into what a person types. */
   readonly typed: (line: string) => string;
 }
 
@@ -66,7 +66,7 @@ function numberText([item, ...others]: QuestionGroup): string {
   return others.length === 0 ? String(item.number) : 'incident';
 }
 
-/** A group shows its workflow, because each question shows something else. */
+/** The subject of a group: its workflow, because its questions differ in everything else. */
 const aboutOf = ([item, ...others]: QuestionGroup): string =>
   others.length === 0 ? aboutText(item) : item.workflow;
 
@@ -86,14 +86,14 @@ function otherwiseText([{ otherwise, deadlineAt }, ...others]: QuestionGroup, no
   return `${otherwise}${first} in ${durationText(Math.max(0, deadlineAt - now))}`;
 }
 
-/** The command that answers; the token of a callback is shown with its execution alone. */
+/** The command that answers a question. A callback's token is shown with its execution only. */
 function lineFor(group: QuestionGroup, typed: Shown['typed']): string {
   const [item, ...others] = group;
   return (others.length === 0 ? undefined : bulkLine(group, typed)) ?? lineOf(item, typed);
 }
 
 function lineOf(item: AskedItem, typed: Shown['typed']): string {
-  // A list has no choices: which are safe follows from the execution.
+  // The inbox does not list choices; which are safe follows from the execution.
   if ('number' in item)
     return `${typed(
       answerLine(item.executionId, item),
@@ -103,7 +103,7 @@ function lineOf(item: AskedItem, typed: Shown['typed']): string {
     : `${typed(`show ${item.executionId}`)} (has the token of '${item.step}')`;
 }
 
-/** The command that answers a whole group: it shows the number first, and asks. */
+/** The command that answers a whole group. It first prints the number and asks. */
 function bulkLine(group: QuestionGroup, typed: Shown['typed']): string | undefined {
   const meant = bulkMeaning(group);
   if (meant === undefined) return undefined;
@@ -121,7 +121,7 @@ function bulkLine(group: QuestionGroup, typed: Shown['typed']): string | undefin
     : `${typed(`bulk approve ${which}`)} (or reject)`;
 }
 
-/** A code is an author's or a service's text. */
+/** A code in quotes, because an author or a service chose its text. */
 const quoted = (text: string): string =>
   /^[\w.:-]+$/.test(text) ? text : `'${printable(text).replaceAll("'", `'\\''`)}'`;
 

@@ -1,7 +1,7 @@
 /**
  * The overview as text for people: one screen.
  *
- * Owns: the words. Does not own: the counts (`api/overview.ts`).
+ * Does not own: the counts (`api/overview.ts`).
  */
 
 import type { Overview } from '../lib/api/deployment-answers.ts';
@@ -18,7 +18,7 @@ import { countText, durationText, printable, table } from '../lib/view/text.ts';
 
 type Fact = readonly [name: string, text: string];
 
-/** @param next how a command is typed, from its line */
+/** @param next turns a command line into what a person types */
 export function overviewText(overview: Overview, next: (line: string) => string): string {
   const { health, at, open } = overview;
   const facts: Fact[] = [
@@ -56,7 +56,7 @@ const withNext = (count: number, atLeast: true | undefined, command: string): st
   count === 0 ? countText(count, atLeast) : `${countText(count, atLeast)}: ${command}`;
 
 /**
- * When a supervisor last found something due, so was certainly at work. One that finds nothing records
+ * When a supervisor last found something due, and so was certainly at work. It records nothing if it finds
  * nothing.
  */
 const sweptFact = ({ sweptAt, at }: Overview): Fact[] =>
@@ -68,7 +68,7 @@ function openText({ open: { count, atLeast, byStatus } }: Overview, command: str
   return count === 0 ? '0' : `${countText(count, atLeast)}: ${listed(byStatus, atLeast)}: ${command}`;
 }
 
-/** Without the time it would list the bad ends of a month. */
+/** The filter with a start time; without it, it would list a month. */
 const badFilter = ({ at, endedWithoutSuccess: { since } }: Overview): string =>
   `--status bad --since ${Math.round((at - since) / 3_600_000)}h`;
 
@@ -77,7 +77,7 @@ const pauseFacts = ({ workflows, at }: Overview): Fact[] =>
     pause === undefined ? [] : [['paused', `starts of '${workflow}': ${pauseText(pause, at)}`] as const],
   );
 
-/** Named; the table counts them all. */
+/** The most old plans that are named; the table counts all. */
 const MOST_OLD_PLANS = 5;
 
 const oldPlanFacts = ({ workflows, open: { atLeast } }: Overview, next: (line: string) => string): Fact[] =>

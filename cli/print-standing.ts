@@ -1,5 +1,5 @@
 /**
- * Prints effects that are in place, or may be, for `show`, `cancel` and `resolve`, and an end that leaves
+ * Prints effects that are in place, or may be: for `show`, `cancel` and `resolve`, and at an end that leaves
  * them.
  */
 
@@ -7,13 +7,16 @@ import type { ExecutionStatus, ExecutionView, IncidentView, Standing, Stopped } 
 
 type Facts = (readonly [string, string])[];
 
-/** An execution that ends as it is has the status of one that is compensated; nothing of it is. */
+/**
+ * The status in words. An execution that ends without undo has the status 'compensating', although nothing is
+ * undone.
+ */
 export const statusText = (status: ExecutionStatus, undo: false | undefined): string =>
   status === 'compensating' && undo === false ? 'ending as it is; nothing is undone' : status;
 
 /**
- * Prints what stands of an execution that ended without success, or waits for a person; while
- * it runs, the steps say it all.
+ * Prints the effects in place of an execution that ended without success or waits for a person. While it
+ * runs, its steps show them.
  */
 export function standingFacts({ standing, status }: Pick<ExecutionView, 'standing' | 'status'>): Facts {
   if (standing === undefined || status === 'running') return [];
@@ -29,7 +32,7 @@ const factsOf = (standing: Standing): Facts => {
   ];
 };
 
-/** Names a child or a part of a list by its execution, which says more. */
+/** The names of effects; a child or a part of a list is named by its execution, which says more. */
 function names(
   { first, view }: Standing,
   effect: Standing['first'][number]['effect'],

@@ -1,6 +1,4 @@
-/**
- * Answers of the API as text for people: tables without colours, so that they are the same in a file.
- */
+/** The API's answers as text for people: tables without colours, so that they are the same in a file. */
 
 import {
   askedText,
@@ -64,7 +62,7 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
   );
 }
 
-/** Why it does not simply run, as far as its own record says. */
+/** The reason why an execution does not simply run, as far as its own record says. */
 function becauseText({ risk, status, step, asked }: ExecutionSummary): string {
   if (risk !== undefined) return printable(riskText(risk));
   if (status === 'waiting')
@@ -73,13 +71,13 @@ function becauseText({ risk, status, step, asked }: ExecutionSummary): string {
 }
 
 /**
- * The status, with the number of questions in its child executions: its own record says only that it is
- * running.
+ * The status with the number of questions in child executions, because the execution's own record only says
+ * that it is running.
  */
 const statusOf = ({ status, asked }: ExecutionSummary): string =>
   asked === undefined ? status : `${status}, ${countText(asked.count, asked.atLeast)} asked below`;
 
-/** How many of those above by each code, where there are several. */
+/** The number of executions above by code, if there are several codes. */
 function causesText(items: readonly ExecutionSummary[]): string {
   const counts = new Map<string, number>();
   for (const { code } of items) if (code !== undefined) counts.set(code, (counts.get(code) ?? 0) + 1);
@@ -105,7 +103,7 @@ export const openIncidentFacts = (view: ExecutionView): readonly IncidentView[] 
 export const answerLine = (executionId: string, { number }: IncidentView): string =>
   `resolve ${executionId} ${number} --choice …`;
 
-/** @param invocation how a command is typed, from its line */
+/** @param invocation turns a command line into what a person types */
 export function executionText(
   view: ExecutionView,
   now: number,
@@ -163,7 +161,7 @@ const askedFacts = (
         ['answer', `${invocation(`show ${asked.next.executionId}`)} (all: ${invocation('incidents')})`],
       ];
 
-/** One step, and what it answered. */
+/** One step, with the agent's answer. */
 export function stepText(view: ExecutionView, now: number): string {
   const rows = view.steps.map((step) => stepRow(step, view, now));
   const outputs = view.steps.flatMap(({ output }) =>
@@ -199,7 +197,7 @@ function pauseFact({ status, pauses }: ExecutionView, now: number): (readonly [s
 export const deadlineText = (at: number, now: number): string =>
   at < now ? `passed ${durationText(now - at)} ago` : `in ${durationText(at - now)}`;
 
-/** Once the execution is over, nothing is to be noted of what a step waits for. */
+/** The row of a step. Once the execution has ended, it does not say what the step waits for. */
 const stepRow = (step: StepView, view: ExecutionView, now: number): Cells => [
   step.name,
   stateText(step, view),
@@ -216,7 +214,7 @@ const DEFERRED_BECAUSE = {
   rate: 'its agent begins only so many a second',
 };
 
-/** 'job-1, progress 0.4'. */
+/** Accepted work, such as 'job-1, progress 0.4'. */
 const acceptedText = ({ accepted }: StepView): string => {
   const named = accepted?.token === undefined ? 'its service is at it' : printable(accepted.token);
   return accepted?.progress === undefined
@@ -224,7 +222,7 @@ const acceptedText = ({ accepted }: StepView): string => {
     : `${named}, progress ${printable(String(accepted.progress))}`;
 };
 
-/** Prints what a step waits for, or how far it is. */
+/** Prints what a step waits for, or its progress. */
 function noteOf(step: StepView, { status }: ExecutionView, now: number): string {
   const kind = noteOfKind(step, now);
   if (kind !== undefined) return kind;
@@ -239,7 +237,7 @@ function noteOf(step: StepView, { status }: ExecutionView, now: number): string 
     const held = step.deferred === undefined ? '' : `${DEFERRED_BECAUSE[step.deferred.why]}: `;
     const next = step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due';
     if (step.status === 'accepted') return `${held}${acceptedText(step)}, asked ${next}`;
-    // Nothing is tried again before its outcome is known.
+    // An unknown outcome is probed before any other try.
     return `${held}next ${step.status === 'unknown' ? 'probe' : 'try'} ${next}`;
   }
   const first = step.onFailure === true ? ['the end'] : [];
@@ -271,7 +269,7 @@ const attemptRow = (step: string, attempt: AttemptView, startedAt: number): Cell
   attempt.failure === undefined ? '' : `${attempt.failure.code}: ${attempt.failure.message}`,
 ];
 
-/** The variant of the recovery, where it is not the first. */
+/** The variant of the recovery, if it is not the first. */
 const variantText = ({ agent = '', variant = 1 }: AttemptView): string =>
   variant === 1 ? agent : `${agent} (variant ${variant})`;
 

@@ -1,21 +1,21 @@
 /**
- * `fetch` for APIs that ask for AWS's signature, with the credentials of the command line's user.
+ * A `fetch` that signs requests for AWS with the credentials of the command line's user.
  *
- * Owns: where credentials come from (the AWS SDK: environment, profile, SSO, role), which region an address
- * is in. Does not own:
- * the signature (`api/authorization.ts`), which callers an API lets in (`infra/scheduler-api.ts`).
+ * Owns: where credentials come from (the AWS SDK: environment, profile, SSO, role), and the region of an
+ * address. Does not own: the signature (`api/authorization.ts`), which callers an API accepts
+ * (`infra/scheduler-api.ts`).
  */
 
 import type { AwsCredentialIdentity, Provider } from '@smithy/types';
 import { awsSignature } from '../lib/api/authorization.ts';
 
 /**
- * https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop.html:
- * where an API without a domain is.
+ * The host of an API without a domain of its own:
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop.html
  */
 const GATEWAY_HOST = /^[a-z0-9]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$/;
 
-/** The region of an API at API Gateway's own address; nothing for a domain of one's own, and for a laptop. */
+/** The region in an address of API Gateway; undefined for an API with its own domain, and on a laptop. */
 export const regionOf = (url: string): string | undefined =>
   URL.canParse(url) ? GATEWAY_HOST.exec(new URL(url).hostname)?.[1] : undefined;
 
@@ -29,16 +29,15 @@ export interface SigningOptions {
 }
 
 /**
- * @returns a `fetch` for texts as bodies that signs each request, and rejects with ApiError
- * `no-credentials` when there are
- *   none to sign it with
+ * @returns a `fetch` for bodies of text that signs each request, and rejects with ApiError `no-credentials`
+ * if it has no credentials
  */
 export const signedFetch = ({ credentials = ofTheSdk(), ...scope }: SigningOptions): typeof fetch =>
   awsSignature({ ...scope, credentials })(fetch);
 
 /**
- * Loaded when first needed: a call of a laptop's API does not wait for it. Asked again
- * only before what it gave is over.
+ * Loads the SDK when first needed, because calls to a laptop's API do not need it. It asks again only when
+ * the credentials are about to expire.
  */
 function ofTheSdk(): Provider<AwsCredentialIdentity> {
   let found: Promise<Provider<AwsCredentialIdentity>> | undefined;

@@ -1,8 +1,8 @@
 /**
- * `steadfast worker`: the worker of one agent, from its source, wherever this runs.
+ * `steadfast worker`: the worker of one agent, run from its source on any machine.
  *
- * Owns: finding the agent's file. Does not own: the worker (`lib/worker/`); an image
- * has it without this command line.
+ * Owns: finding the agent's file. Does not own: the worker (`lib/worker/`), which an image has without this
+ * command line.
  */
 
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ export function addWorker(program: Command, _cli: Cli): void {
     )
     .action(async ({ agent, concurrency, stopWithin }: WorkerFlags) => {
       const module = fileOf(agent);
-      // Loaded here: the other commands have no use for the AWS clients.
+      // Imported here, because other commands do not need the AWS clients.
       const { runWorker } = await import('../lib/worker/run.ts');
       const entry = programFile('lib/worker/attempt');
       const settings = { entry, module, concurrency, stopWithinMs: stopWithin * 1_000 };
@@ -47,7 +47,7 @@ export function addWorker(program: Command, _cli: Cli): void {
     });
 }
 
-/** @throws CliError naming the agents that there are */
+/** @throws CliError whose message names the agents that exist */
 function fileOf(agent: string): string {
   const { root, context } = findProject(process.cwd(), '');
   const folders = projectFolders({ root, context });

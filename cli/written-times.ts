@@ -1,8 +1,9 @@
 /**
- * The times that options say: which instant each is, by the clock of the API that is asked.
+ * The options that are times, as instants by the clock of the API.
  *
- * Owns: that a time such as '2h' (ago) is reckoned from there, for the clock of a terminal may be another.
- * Does not own: how a person writes one (`lib/view/text.ts`), what the clocks differ by (`server-time.ts`).
+ * Owns: that a time such as '2h' (ago) counts from the API's clock, because the clock of a terminal may
+ * differ. Does not own: how a person writes a time (`lib/view/text.ts`), the difference of the clocks
+ * (`server-time.ts`).
  */
 
 import { type Command, InvalidArgumentError } from 'commander';
@@ -19,7 +20,7 @@ export interface Times {
   readonly until?: number;
 }
 
-/** Refuses what no clock makes an instant of. */
+/** Refuses a text that is no time. */
 export function writtenTime(text: string): string {
   if (Number.isFinite(instantOf(text, Date.now()))) return text;
   throw new InvalidArgumentError(
@@ -27,11 +28,11 @@ export function writtenTime(text: string): string {
   );
 }
 
-/** Asks the API for its time where one of them depends on that. */
+/** Asks the API for its time if an option depends on it. */
 export async function timesOf(command: Command, { since, until }: WrittenTimes): Promise<Times> {
   if ([since, until].some(dependsOnNow)) {
     const { url } = command.optsWithGlobals<{ readonly url: string }>();
-    // Whatever it answers says the time; where it does not answer, the command says so.
+    // Any answer contains the time. If there is none, the command itself will say so.
     await serverTime
       .through(fetch)(`${url.replace(/\/$/, '')}/live`)
       .catch(() => undefined);

@@ -1,9 +1,9 @@
 /**
- * Signed calls of AWS's own APIs, without a client for each of ten services.
+ * Signed calls of AWS's APIs, without an SDK client for each of ten services.
  *
- * Owns: addresses, the shapes of a request (JSON with a target, REST, a form), when a call is
- * tried again, how a refusal reads. Does not own: the signature and its credentials (`../signed-fetch.ts`),
- * what is called (`../verify/`, `../logs/`, `../console/`).
+ * Owns: addresses, the forms of a request (JSON with a target, REST, form-encoded), retries, the text of a
+ * refusal. Does not own: the signature and credentials (`../signed-fetch.ts`), which calls are made
+ * (`../verify/`, `../logs/`, `../console/`).
  */
 
 import type { Command } from 'commander';
@@ -25,12 +25,12 @@ const TARGETS = {
   ssm: ['AmazonSSM', '1.1'],
   tagging: ['ResourceGroupsTaggingAPI_20170126', '1.1'],
 } as const;
-/** `apiVersion` of those that take a form. */
+/** The `apiVersion` of services that take a form. */
 const FORMS = { cloudformation: '2010-05-15', sns: '2010-03-31', sts: '2011-06-15' } as const;
 type JsonService = keyof typeof TARGETS;
 type RestService = 'lambda';
 
-/** Services whose IAM actions have another prefix than their address. */
+/** Services that have one prefix in IAM's actions and another in their address. */
 const ACTIONS: Readonly<Record<string, string>> = { monitoring: 'cloudwatch', tagging: 'tag' };
 const actionOf = (service: string, operation: string): string =>
   `${ACTIONS[service] ?? service}:${operation}`;
@@ -38,12 +38,14 @@ const actionOf = (service: string, operation: string): string =>
 const TRIES = 8;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** Codes of refusals that pass, such as of a mapping that Lambda is just turning on or off. */
+/**
+ * Codes of refusals that a later try may not meet, such as that of a mapping which Lambda is just enabling.
+ */
 const BUSY =
   /Throttl|TooManyRequests|RequestLimitExceeded|LimitExceeded|InUse|Conflict|ProvisionedThroughput/;
 const GONE = /NotFound/;
 
-/** An answer that is none. */
+/** The error of a call that was refused or not answered. */
 export class CallError extends CliError {
   readonly gone: boolean;
 
@@ -62,13 +64,13 @@ export class CallError extends CliError {
 
 export interface CallsOptions extends Pick<SigningOptions, 'region' | 'credentials'> {
   readonly clock: Clock;
-  /** One address for all services. */
+  /** One address for all services, as on a local cloud. */
   readonly endpoint?: string | undefined;
 }
 
 /**
- * Calls in the region that the command, the environment or the API's address names. @throws CliError
- * `no-region`
+ * The calls in the region of the command, the environment or the API's address.
+ * @throws CliError `no-region`
  */
 export function callsOf({ io }: Cli, command: Command): Calls {
   const options = command.optsWithGlobals<{ region?: string; url: string }>();
@@ -113,7 +115,7 @@ export class Calls {
   }
 
   /**
-   * The older services take a form and answer in XML.
+   * A call of an older service, which takes a form and answers in XML.
    * @returns the XML
    */
   form(
@@ -129,7 +131,7 @@ export class Calls {
     });
   }
 
-  /** Page after page of what a form asks for. */
+  /** The pages of a form-encoded call. */
   async *formPages(
     operation: string,
     fields: Readonly<Record<string, string>>,
@@ -142,7 +144,7 @@ export class Calls {
     } while (token !== '');
   }
 
-  /** Page after page of it; `next` reads a page's token. */
+  /** The pages of a JSON call; `next` reads the token of the following page. */
   async *pages(
     ask: (token: string | undefined) => Promise<Answer>,
     next: string,
@@ -152,7 +154,7 @@ export class Calls {
       const page: Answer = await ask(token);
       yield page;
       const given = page[next];
-      // Some services end with an empty one.
+      // Some services return an empty token after the last page.
       token = typeof given === 'string' && given !== '' ? given : undefined;
     } while (token !== undefined);
   }
@@ -168,7 +170,7 @@ export class Calls {
     let pauseMs = FIRST_PAUSE_MS;
     for (let left = TRIES; ; left -= 1) {
       const answer = await signed(`${this.#address(service)}${path}`, init).catch((error: unknown) => {
-        // The message of a refused connection is in its cause.
+        // Node puts the reason of a refused connection into the cause.
         const { cause } = Object(error) as { cause?: unknown };
         if ((Object(error) as { code?: unknown }).code === 'no-credentials') throw error;
         throw new CliError('no-answer', `${action}: ${messageOf(cause ?? error)}`, EXIT.noAnswer);
@@ -191,7 +193,7 @@ export class Calls {
 }
 
 /**
- * The code of a refusal, wherever the service puts it: `x-amzn-ErrorType: Name:http://…`, `__type:
+ * The code of a refusal, from where the service puts it: `x-amzn-ErrorType: Name:http://…`, `__type:
  * prefix#Name`, `code`; in XML `<Code>` and `<Message>`.
  */
 function refusal(answer: Response, text: string): { readonly code: string; readonly message: string } {
@@ -202,7 +204,7 @@ function refusal(answer: Response, text: string): { readonly code: string; reado
   try {
     body = JSON.parse(text) as Answer;
   } catch {
-    // Not JSON: the answer may come from a proxy in between.
+    // Not JSON: a proxy may have answered.
   }
   const type = answer.headers.get('x-amzn-errortype') ?? body['__type'] ?? body['code'];
   const code = typeof type === 'string' ? type.replace(/:.*$/, '').replace(/^.*#/, '') : `${answer.status}`;
@@ -212,14 +214,14 @@ function refusal(answer: Response, text: string): { readonly code: string; reado
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', apos: "'", gt: '>', lt: '<', quot: '"' };
 
-/** The text of each element of this name, which holds no others of the same name. */
+/** The text of each element of this name, if the elements do not contain each other. */
 export const inXml = (xml: string, name: string): string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, 'g'))].map(([, text = '']) => text);
 
-/** The first of them as it was before it was put into XML; '' without one. */
+/** The text of the first such element, without XML's escapes; '' if there is none. */
 export const textIn = (xml: string, name: string): string => plainOf(inXml(xml, name)[0] ?? '');
 
-/** The text as it was before it was put into XML. */
+/** The text without XML's escapes. */
 export const plainOf = (text: string): string =>
   text.replaceAll(
     /&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g,
@@ -230,7 +232,7 @@ export const plainOf = (text: string): string =>
     },
   );
 
-/** @returns nothing where what was asked for is gone */
+/** @returns undefined if the subject of the call does not exist any more */
 export async function unlessGone<Result>(result: Promise<Result>): Promise<Result | undefined> {
   try {
     return await result;

@@ -1,14 +1,14 @@
 /**
- * Asks CloudFormation what a stack holds: it knows at once after a deployment, while tags are found minutes
- * later.
+ * Asks CloudFormation for the resources of a stack. It knows them right after a deployment, while tags are
+ * found minutes later.
  *
- * Owns: the question and its pages. Does not own: what is made of the answer (`../verify/`).
+ * Does not own: the use of the answer (`../verify/`).
  */
 
 import { type Calls, inXml, textIn } from './calls.ts';
 
 /**
- * `Ref` of each existing resource of one type (`AWS::SNS::Topic`).
+ * The `Ref` of each existing resource of a type, such as `AWS::SNS::Topic`.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ListStackResources.html
  */
 export async function idsIn(calls: Calls, stack: string, type: string): Promise<readonly string[]> {

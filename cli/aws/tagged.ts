@@ -1,8 +1,8 @@
 /**
  * Finds the resources of a deployment by their tags.
  *
- * Owns: the question, and the refusal of a stack that there is not. Does not own: what is tagged
- * (`lib/infra/parts.ts`), what is done with what is found (`../logs/insights.ts`).
+ * Owns: the search, and the refusal of a stack that does not exist. Does not own: which resources have tags
+ * (`lib/infra/parts.ts`), the use of the result (`../logs/insights.ts`).
  */
 
 import { TAGS } from '../../lib/aws/names.ts';
@@ -11,14 +11,15 @@ import type { Calls } from './calls.ts';
 
 export interface Tagged {
   readonly arn: string;
-  /** `logs` or `api`. */
+  /** The part that the tag names: `logs` or `api`. */
   readonly part: string;
-  /** The address of an API with a domain of its own. */
+  /** The address, for an API with a domain of its own. */
   readonly url?: string;
 }
 
 /**
- * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html: what names a stack.
+ * A valid name of a stack:
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
  */
 const STACK = /^[A-Za-z][A-Za-z0-9-]{0,127}$/;
 
@@ -31,7 +32,7 @@ export function checkedStack(stack: string): string {
   );
 }
 
-/** @throws CliError `no-stack`, naming those there are */
+/** @throws CliError `no-stack`; its message names the stacks that exist */
 export async function taggedWith(calls: Calls, stack: string): Promise<readonly Tagged[]> {
   const found = (await resources(calls, [stack])).filter((tags) => tags[TAGS.part] !== undefined);
   if (found.length > 0) return found.map(({ arn = '', [TAGS.part]: part = '' }) => ({ arn, part }));
@@ -40,7 +41,9 @@ export async function taggedWith(calls: Calls, stack: string): Promise<readonly 
   throw new CliError('no-stack', `no stack named '${stack}' holds a Steadfast deployment; ${there}`);
 }
 
-/** https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html */
+/**
+ * Reads a page: https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
+ */
 async function resources(calls: Calls, values?: readonly string[]): Promise<Record<string, string>[]> {
   const filter = { Key: TAGS.stack, ...(values === undefined ? {} : { Values: values }) };
   const found: Record<string, string>[] = [];

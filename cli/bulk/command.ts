@@ -1,5 +1,5 @@
 /**
- * The command for many executions: bulk.
+ * `steadfast bulk`: one command for many executions.
  *
  * Owns: its options, and that nothing is confirmed without a yes. Does not own: what is possible (the API
  * says so), the layout (`print.ts`).
@@ -18,7 +18,7 @@ import { foundText, progressText } from './print.ts';
 
 const ID = '7d9c1b7e0f2a4c5d8e6f1a2b3c4d5e6f';
 const ACTIONS = ['retry', 'cancel', 'pause', 'resume', 'resolve', 'approve', 'reject'] as const;
-/** On one that was made before. */
+/** Subcommands that act on an existing bulk action. */
 const OF_ONE = ['show', 'confirm'] as const;
 type Verb = BulkAction | (typeof OF_ONE)[number];
 const WATCH_EVERY_MS = 2_000;
@@ -128,7 +128,7 @@ async function made(
   say(cli, command, view, () => `Nothing was done. ${later}\n`);
 }
 
-/** @throws CliError `not-confirmed`: there is no terminal to ask */
+/** @throws CliError `not-confirmed` if there is no terminal to ask on */
 async function isAgreed({ io }: Cli, { action, count, bulkId }: BulkView): Promise<boolean> {
   if (io.ask === undefined)
     throw new CliError(
@@ -138,7 +138,7 @@ async function isAgreed({ io }: Cli, { action, count, bulkId }: BulkView): Promi
   return /^y(es)?$/i.test((await io.ask(`${action} these ${count} executions? [y/N] `)).trim());
 }
 
-/** All of them, however many calls it takes. */
+/** Collects all executions, with as many calls as needed. */
 async function collected({ io }: Cli, api: Client, first: BulkView): Promise<BulkView> {
   let view = first;
   while (view.status === 'collecting') {
@@ -206,11 +206,11 @@ function optionsOf(action: BulkAction, flags: Flags, times: Times): BulkOptions 
   } as BulkOptions;
 }
 
-/** Keeps the options that were given. */
+/** The options that have a value. */
 const defined = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** Both at once are for the API to refuse. */
+/** Leaves the refusal of a filter beside ids to the API. */
 const stray = (filter: Record<string, unknown>): object =>
   Object.keys(filter).length === 0 ? {} : { filter };
 

@@ -1,9 +1,9 @@
-/** Bulk actions as text for people: what was found, and how far one is. */
+/** The text of bulk actions for people: what was found, and the progress. */
 
 import type { BulkView } from '../../lib/api/bulk-answers.ts';
 import { printable, table, timeText } from '../../lib/view/text.ts';
 
-/** How many executions the command would reach, and the first of them. */
+/** The number of executions that the command would reach, and the first of them. */
 export function foundText({ action, count, leftOut, examples = [] }: BulkView): string {
   if (count === 0) return `No execution matches for ${action}.\n${leftOutText(leftOut, action)}`;
   const rows = examples.map((item) => [
@@ -29,7 +29,7 @@ const leftOutText = (count: number, action: string): string =>
 
 const REPLACE = '; start compensated or canceled executions again with: start <workflow> --replaces <id>';
 
-/** How far it is, and what has refused why. */
+/** The progress, and the refusals by code. */
 export function progressText(view: BulkView): string {
   const { action, status, count, progress, executionStatus } = view;
   const { acted, applied, refused } = progress ?? { acted: 0, applied: 0, refused: [] };

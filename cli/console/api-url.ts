@@ -1,17 +1,17 @@
 /**
  * Finds the address of a deployment's API by its tags: its own domain, or AWS's address.
  *
- * Owns: that it is one. Does not own: the tags (`lib/infra/scheduler-api.ts`).
+ * Does not own: the tags (`lib/infra/scheduler-api.ts`).
  */
 
 import type { Calls } from '../aws/calls.ts';
 import { taggedWith } from '../aws/tagged.ts';
 import { CliError, EXIT } from '../io.ts';
 
-/** Its stage has the tag. */
+/** The ARN of the API's stage, which carries the tag. */
 const STAGE = /^arn:(aws[a-z-]*):apigateway:([a-z0-9-]+)::\/apis\/([a-z0-9]+)\/stages\/\$default$/;
 
-/** @throws CliError `no-stack`, `no-api`, `several-apis`, naming those there are */
+/** @throws CliError `no-stack`, `no-api` or `several-apis`; its message names what exists */
 export async function apiUrlOf(calls: Calls, stack: string): Promise<string> {
   const parts = await taggedWith(calls, stack);
   const urls = parts.flatMap(({ arn, part, url: own }) => {

@@ -1,27 +1,32 @@
 /**
- * Replaces the tokens of callbacks in what a page sees by handles, and swaps them back in what a page sends.
+ * Replaces the tokens of callbacks by handles in what a page reads, and puts the tokens back into what a page
+ * sends.
  *
- * Owns: that no token leaves this process towards a page, anywhere in an answer: its holder may answer, and a
- * page is copied, photographed and sent around. Does not own: who may answer (the API).
+ * Invariant: no token leaves this process towards a page, anywhere in an answer. Who has a token may answer,
+ * and pages are copied, photographed and passed around. Does not own: who may answer (the API).
  *
- * A handle is good for this process alone. It has the names of execution and step, which are no secret, and
- * nothing of the key.
+ * A handle is valid in this process only. It contains the names of execution and step, which are no secret,
+ * and nothing of the token's key.
  */
 
 import { createHmac } from 'node:crypto';
 import { secret } from './secrets.ts';
 
 /**
- * `<execution>.<step>.<key>`; the execution of a step has dots of its own. Where the API itself shows one.
+ * A token where the API has a field for it: `<execution>.<step>.<key>`. The execution of a step has dots of
+ * its own.
  */
 const FIELD = /(?<="token":")(?:[a-z0-9-]+\.){2,}[A-Za-z0-9-]+(?=")/g;
-/** The key in any text: 122 random bits (`lib/aws/fresh-id.ts`), behind two names. */
+/** A token's key in any text: 122 random bits (`lib/aws/fresh-id.ts`) after two names. */
 const KEY = /\.(?<=[a-z0-9-]\.[a-z0-9-]{1,48}\.)[A-Za-z0-9-]{8}[Q-T][A-Za-z0-9-]{12}[AQgw](?![\w-])/g;
 const NAMES = /[a-z0-9.-]+$/;
-/** Long enough for the name of an execution of twenty generations and of its step. */
+/** The longest names of an execution of twenty generations and its step. */
 const MAX_NAMES = 1_200;
 
-/** A page shows few; what is forgotten is known again as soon as it is read again. */
+/**
+ * The most handles that are kept. A page shows few, and a forgotten one is made again when its token is read
+ * again.
+ */
 const MOST = 10_000;
 
 export class CallbackHandles {

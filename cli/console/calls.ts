@@ -1,9 +1,9 @@
 /**
- * The calls of the API that the console passes on, to one address, and what of their answers goes back.
+ * The calls of the API that the console forwards, to one address, and the parts of the answers that go back.
  *
- * Owns: that it is no general proxy and signs nothing else: listed routes, a fixed address, no header of the
- * page's but one, no redirect followed, no header of the answer's but two. Does not own: who may ask
- * (`request-checks.ts`), the signature (`../signed-fetch.ts`).
+ * Invariant: it is no general proxy, and signs nothing else. It forwards listed routes to a fixed address
+ * with one header of the page, returns two headers of the answer, and follows no redirect. Does not own: who
+ * may ask (`request-checks.ts`), the signature (`../signed-fetch.ts`).
  */
 
 import { CALLS } from '../../lib/api/calls.ts';
@@ -13,19 +13,19 @@ import type { CallbackHandles } from './callback-handles.ts';
 import type { Refusal } from './request-checks.ts';
 
 export interface Upstream {
-  /** Without a slash at its end. */
+  /** The address of the API, without a slash at its end. */
   readonly url: string;
-  /** Signs, or carries a token, where the API asks for it. */
+  /** Signs a request or adds a token, as the API requires. */
   readonly fetch: typeof fetch;
 }
 
 export interface Call {
   readonly method: string;
-  /** After `/console/api`. */
+  /** The path after `/console/api`. */
   readonly path: string;
   readonly query: string;
   readonly body?: string;
-  /** The caller's name on the local cloud. */
+  /** The caller's name, on the local cloud only. */
   readonly as?: string;
 }
 
@@ -33,7 +33,7 @@ export interface Answered {
   readonly status: number;
   readonly text: string;
   readonly retryAfter?: string;
-  /** The API's time, as it said it. */
+  /** The API's time, from its header `Date`. */
   readonly date?: string;
 }
 
@@ -49,7 +49,10 @@ export function routeRefusal(method: string, path: string): Refusal | undefined 
 
 const CALLBACK = /^\/callbacks\/([^/]+)\/([a-z]+)$/;
 
-/** A token's holder has it from elsewhere, and calls the API with it. */
+/**
+ * Replaces the handle in the call by its token. A token itself is refused: who has one can call the API
+ * directly.
+ */
 export function withToken(call: Call, handles: CallbackHandles): Call | Refusal {
   const [, handle, what = ''] = CALLBACK.exec(call.path) ?? [];
   if (handle === undefined) return call;
@@ -59,7 +62,7 @@ export function withToken(call: Call, handles: CallbackHandles): Call | Refusal 
   return { status: 404, code: 'unknown-callback', message };
 }
 
-/** @returns the API's answer, whatever it is; a refusal where there is none, or none that a page may have */
+/** @returns the API's answer, whatever it says; a refusal if there is none, or if the page may not read it */
 export async function passOn(
   { method, path, query, body, as }: Call,
   { url, fetch: send }: Upstream,

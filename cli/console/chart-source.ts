@@ -1,7 +1,7 @@
 /**
- * Answers `/console/charts` with the charts of the deployment whose API this is.
+ * Answers `/console/charts` with the charts of the deployment behind this API.
  *
- * Owns: that they are read once a minute at most, however many pages ask, and the form of a refusal. Does not
+ * Owns: that they are read at most once a minute, however many pages ask, and the form of a refusal. Does not
  * own: the charts (`charts.ts`), who may ask (`listener.ts`).
  */
 
@@ -15,7 +15,7 @@ export interface Read {
   readonly text: string;
 }
 
-/** A page asks once a minute; one that asks a little early gets what there is. */
+/** How long an answer is reused. A page asks once a minute, and may be a little early. */
 const GOOD_FOR_MS = 50_000;
 
 export class ChartSource {
@@ -40,7 +40,7 @@ export class ChartSource {
     const latest = { at: this.#now(), read: this.#ask(port, signal) };
     this.#latest = latest;
     const found = await latest.read;
-    // A refusal is not kept: credentials may be back at the next request.
+    // Not kept, because credentials may be valid again at the next request.
     if ('code' in found && this.#latest === latest) this.#latest = undefined;
     return found;
   }

@@ -1,11 +1,11 @@
 /**
- * The charts of a deployment, asked of CloudWatch or of the local cloud in the same words.
+ * The charts of a deployment, read from CloudWatch or, by the same calls, from the local cloud.
  *
- * Owns: the queries, which are made of the list of charts and the names that the API gives, never of what a
- * page says; how answers become lines. Does not own: which charts there are (`lib/aws/charts.ts`), who may
- * ask (`listener.ts`), the calls (`../aws/calls.ts`).
+ * Owns: the queries, which are built from the list of charts and the API's names, never from what a page
+ * sends; and the lines made of the answers. Does not own: which charts there are (`lib/aws/charts.ts`), who
+ * may ask (`listener.ts`), the calls (`../aws/calls.ts`).
  *
- * F1 a metric is asked for once, however many charts have it: each is charged for.
+ * F1 a metric is read once, however many charts have it, because each read costs money.
  */
 
 import type { MetricsPlace } from '../../lib/api/deployment-answers.ts';
@@ -24,11 +24,11 @@ import { METRICS_DIMENSION, METRICS_NAMESPACE } from '../../lib/aws/names.ts';
 import type { Answer } from '../aws/calls.ts';
 import type { ShownChart, ShownCharts, ShownLine } from '../../lib/view/shown-charts.ts';
 
-/** CloudWatch's GetMetricData, from any source. */
+/** CloudWatch's GetMetricData, of AWS or of a local cloud. */
 export type GetMetricData = (asked: object) => Promise<Answer>;
 
 const MINUTE_MS = 60_000;
-/** The length that the dashboard shows at first. */
+/** The number of periods: the same three hours that the dashboard shows at first. */
 const PERIODS = 180;
 /** The most queries in one call of GetMetricData. */
 const MOST_QUERIES = 500;
@@ -175,7 +175,7 @@ class Queries {
       const values = of(line.metric, line.stat);
       const isCount = line.stat === 'Sum';
       const known = values.filter((value) => value !== null);
-      // A count that is not written is none, where there is any at all.
+      // A count without a value is 0, if the metric has any value at all.
       const filled = isCount && known.length > 0 ? values.map((value) => value ?? 0) : values;
       return {
         label,
@@ -205,6 +205,6 @@ const keyOf = (metric: string, stat: Stat, { namespace, dimensions }: Source): s
 
 const sum = (values: Values): number => values.reduce<number>((all, value) => all + (value ?? 0), 0);
 
-/** Four digits: more than a person reads. */
+/** Rounds to four digits: a person reads no more. */
 const rounded = (value: number | null): number | null =>
   value === null ? null : Number(value.toPrecision(4));

@@ -1,8 +1,8 @@
 /**
- * `steadfast console`: the console of a deployment, on this machine alone, with
- * the operator's own credentials.
+ * `steadfast console`: the console of a deployment, served on this machine only, with the operator's own
+ * credentials.
  *
- * Owns: its options, which API that is, what is printed. Does not own: what is served (`listener.ts`).
+ * Owns: its options, the choice of the API, the text. Does not own: what is served (`listener.ts`).
  */
 
 import type { Command } from 'commander';
@@ -59,10 +59,10 @@ ${examples(
       const { stack } = flags;
       const upstream =
         stack === undefined ? serverOf(command) : await upstreamOf(cli, command, checkedStack(stack));
-      // Reads in the region of the deployment. If it is not known, the page says so in place of the charts.
+      // Reads in the deployment's region. If that is unknown, the page says so instead of showing charts.
       const metrics = (): GetMetricData => (asked) =>
         callsOf(cli, command).json('monitoring', 'GetMetricData', asked);
-      // A caller that may not read learns of it here, and not in a page.
+      // A caller without the right to read learns of it here and not on a page.
       await createClient(upstream).health();
       const ofStack =
         stack === undefined ? {} : { logs: awsLogs(() => callsOf(cli, command), stack), metrics };
@@ -102,7 +102,7 @@ function serverOf(command: Command): Upstream {
   );
 }
 
-/** Signatures and tokens go to it, so what is in between must not see them. */
+/** The address of a server. Signatures and tokens go to it, so nobody in between may read them. */
 function plainUrl(given: string): string {
   const { url } = createClient({ url: given });
   const { protocol, hostname } = new URL(url);
@@ -111,7 +111,7 @@ function plainUrl(given: string): string {
 }
 
 interface Served {
-  /** The address that opens the console, once. */
+  /** The address that opens the console; it works once. */
   readonly url: string;
   readonly close: () => Promise<void>;
 }

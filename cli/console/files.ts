@@ -1,8 +1,8 @@
 /**
- * The page's files, as they were built into the package.
+ * The files of the page, as built into the package.
  *
- * Owns: which there are, their types, how long a browser may keep them, what is written into the page. Does
- * not own: the page (`console/`), who gets it (`listener.ts`).
+ * Owns: which files there are, their types, how long a browser may keep them, the settings written into the
+ * page. Does not own: the page (`console/`), who gets it (`listener.ts`).
  */
 
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ export const CONSOLE_FOLDER: string = join(PACKAGE_ROOT, 'dist', 'console');
 
 export const isBuilt = (folder: string): boolean => existsSync(join(folder, 'index.html'));
 
-/** The page's address, or that it is not built yet, as in a fresh clone of the repository. */
+/** The line with the page's address, or that it is not built yet, as in a fresh clone of the repository. */
 export const consoleLine = (url: string, folder: string = CONSOLE_FOLDER): string =>
   `Console: ${isBuilt(folder) ? `${url}/console/` : 'not built yet; npm run build:console builds it, also while this runs'}`;
 
@@ -28,17 +28,20 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** The folder itself and `assets` in it: names without a slash, so no path leads out of it. */
+/**
+ * Files in the folder itself and in `assets`. Their names contain no slash, so no path leads out of the
+ * folder.
+ */
 const FILE = /^(?:assets\/)?\w[\w.~-]*$/;
 
 export interface PageFile {
   readonly type: string;
   readonly body: Buffer;
-  /** Its name has a hash of its content. */
+  /** The name contains a hash of the content. */
   readonly isHashed: boolean;
 }
 
-/** @param name below the folder, as `assets/index-Ab12Cd34.js` */
+/** @param name relative to the folder, such as `assets/index-Ab12Cd34.js` */
 export async function fileOf(folder: string, name: string): Promise<PageFile | undefined> {
   const type = TYPES[extname(name)];
   if (type === undefined || !FILE.test(name)) return undefined;
@@ -46,16 +49,16 @@ export async function fileOf(folder: string, name: string): Promise<PageFile | u
   return body && { type, body, isHashed: name.startsWith('assets/') };
 }
 
-/** What the server tells the page about itself. */
+/** What the server says about itself to the page. */
 export interface Settings {
   readonly deployment: string;
   readonly readOnly: boolean;
   readonly local: boolean;
-  /** The page learns of each write at once, at `writes` beside it. */
+  /** The server reports each write at once, at `writes` beside the page. */
   readonly tellsWrites?: boolean;
-  /** Log lines of an execution can be read, at `logs/<id>` beside it. */
+  /** The server can read the log lines of an execution, at `logs/<id>` beside the page. */
   readonly hasLogs?: boolean;
-  /** At `charts` beside it. */
+  /** The server has charts, at `charts` beside the page. */
   readonly hasCharts?: boolean;
 }
 

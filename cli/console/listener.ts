@@ -1,13 +1,13 @@
 /**
- * The console as it is served, by `npm start` and by `steadfast console` alike: the page below `/console/`,
- * the API below `/console/api/`, the charts at `/console/charts`.
+ * The console as `npm start` and `steadfast console` serve it: the page below `/console/`, the API below
+ * `/console/api/`, the charts at `/console/charts`.
  *
  * Owns: the order of the checks, and the form of each answer. Does not own: the checks (`request-checks.ts`,
  * `login.ts`), the calls (`calls.ts`), the page (`files.ts`), the charts (`chart-source.ts`).
  *
  * Invariants
- * - I1 nothing is read of a body, and nothing is asked of the API, before every check of the head has passed.
- * - I2 no answer can be read by a page of another origin, run as a script there or be shown in a frame; none
+ * - I1 no body is read and no call of the API is made before every check of the head has passed.
+ * - I2 a page of another origin cannot read an answer, run it as a script or show it in a frame; no answer
  *   has an `Access-Control` header.
  */
 
@@ -28,7 +28,7 @@ import type { Writes } from './writes.ts';
 
 /** The API's own limit. */
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
-/** Time for the body and the API's answer together; the longest `?wait` is shorter. */
+/** The time for the request's body and the API's answer together. The longest `?wait` is shorter. */
 const ANSWER_WITHIN_MS = 30_000;
 const TELL_WITHIN_MS = 25_000;
 
@@ -36,20 +36,20 @@ export interface ConsoleOptions {
   /** The folder of the built page. */
   readonly folder: string;
   readonly settings: Settings;
-  /** @param port that the page was asked at */
+  /** @param port the port of the page's request */
   readonly upstream: (port: number) => Upstream;
   /**
    * Admits the person who opened the console.
-   * @default - anyone who reaches the port: on a laptop the API itself checks no caller either
+   * @default - everyone who reaches the port: on a laptop the API itself checks no caller either
    */
   readonly login?: Login;
-  /** Tells pages of each write as soon as it is made. @default - pages read again by themselves */
+  /** Reports each write to pages at once. @default - pages read again by themselves */
   readonly writes?: Writes;
   /** Reads log lines of an execution. @default - none */
   readonly logs?: ReadLogs;
   /**
-   * Reads the measurements of charts.
-   * @param port that the page was asked at.
+   * Reads the metrics of charts.
+   * @param port the port of the page's request.
    * @default - the page shows no charts
    */
   readonly metrics?: (port: number) => GetMetricData;
@@ -90,7 +90,7 @@ const UNKNOWN: Refusal = { status: 404, code: 'unknown-route', message: 'the con
 export function consoleListener(options: ConsoleOptions): RequestListener {
   const console_ = new Console(options);
   return (request, response) => {
-    // A page that went away in the middle of its request is no reason to fall over.
+    // A page may close the connection in the middle of its request.
     console_.serve(request, response).catch(() => response.destroy());
   };
 }
@@ -143,17 +143,20 @@ class Console {
     return this.#options.login?.isOpenTo(headers.cookie ?? '', socket.localPort ?? 0) ?? true;
   }
 
-  /** Not a redirect: from a link of another page its request would come without the new cookie. */
+  /**
+   * The page that a valid code opens. It is not a redirect: after a link on another page the redirected
+   * request would lack the new cookie.
+   */
   #opened(request: IncomingMessage, login: Login, code: string): Reply {
     const { method, socket } = request;
-    // Opened again, from the shell or the history, in the browser in which it was.
+    // The address was opened again in the same browser, from the shell or the history.
     if (this.#isOpenTo(request)) return reply(200, HTML, GO_ON);
     const cookie = method === 'GET' ? login.cookieFor(code, socket.localPort ?? 0) : undefined;
     if (cookie === undefined) return reply(401, TEXT, OPEN_IT);
     return reply(200, HTML, GO_ON, { 'set-cookie': cookie });
   }
 
-  /** Answers when something was written, or when nothing was for a while. */
+  /** Answers when something was written, or after a while without a write. */
   async #written(request: IncomingMessage, writes: Writes, query: string): Promise<Reply> {
     const refusal = tokenRefusal(request, this.#token);
     if (refusal !== undefined || request.method !== 'GET') return refused(refusal ?? UNKNOWN);
@@ -162,7 +165,7 @@ class Console {
     return reply(200, JSON_TYPE, JSON.stringify({ writes: await writes.past(known, signal) }));
   }
 
-  /** Answers only for an execution that the API shows to the caller. */
+  /** Answers only for an execution that the API shows to this caller. */
   async #logLines(request: IncomingMessage, logs: ReadLogs, id: string, query: string): Promise<Reply> {
     const { method, headers, socket } = request;
     const wanted = logsWanted(query);

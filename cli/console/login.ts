@@ -1,8 +1,8 @@
 /**
  * Ties the console of a deployment to one browser: the one in which the printed address was opened.
  *
- * Owns: the code in that address, which works once and for a short time, and the cookie that it becomes. Does
- * not own: the page's token (`request-checks.ts`), without which the cookie is worth nothing.
+ * Owns: the code in that address, which works once and for a short time, and the cookie that replaces it.
+ * Does not own: the page's token (`request-checks.ts`), without which the cookie is useless.
  */
 
 import { isSame, secret } from './secrets.ts';
@@ -23,8 +23,8 @@ export class Login {
   }
 
   /**
-   * Cookies are for all ports of a host: each console has a name of its own.
-   * @returns what `Set-Cookie` says; nothing where the code is wrong, used or too old
+   * A browser sends cookies to all ports of a host, so each console has a cookie name of its own.
+   * @returns the value of `Set-Cookie`; undefined if the code is wrong, used or too old
    */
   cookieFor(code: string, port: number): string | undefined {
     if (this.#isUsed || this.#now() > this.#until || !isSame(code, this.code)) return undefined;

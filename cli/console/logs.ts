@@ -1,10 +1,10 @@
 /**
- * The log lines of one execution, for the page: locally from files, of a deployment from CloudWatch Logs with
- * the operator's own credentials.
+ * The log lines of one execution for the page: on this machine from files, for a deployment from CloudWatch
+ * Logs with the operator's own credentials.
  *
- * Owns: which lines a page gets, and how many. Does not own: reading them (`../logs/`), that the execution
- * exists, and that the page may ask (`listener.ts`). Nothing of a request names a file, a log group or a
- * query: they follow from the execution that the API has shown.
+ * Owns: which lines a page gets, and how many. Does not own: how they are read (`../logs/`), that the
+ * execution exists and the page may ask (`listener.ts`). Nothing in a request names a file, a log group or a
+ * query: all follow from the execution that the API returned.
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
@@ -25,27 +25,27 @@ import type { Refusal } from './request-checks.ts';
 export interface LogsWanted {
   readonly children: boolean;
   readonly level: Level;
-  /** A reading of a page's own, which goes on where it stopped. */
+  /** The key of a page's own reading, which continues after its last line. */
   readonly follow?: string;
 }
 
 interface Found {
   readonly lines: readonly LogLine[];
-  /** There were more than are read at once. */
+  /** There were more lines than are read at once. */
   readonly isCut: boolean;
-  /** Bytes that the query has read, by which AWS charges. */
+  /** Bytes that the query scanned, by which AWS charges. */
   readonly scannedBytes?: number;
-  /** These came after those that this reading had already. */
+  /** These lines follow those that this reading already had. */
   readonly isMore?: true;
 }
 
 export type ReadLogs = (view: ExecutionView, wanted: LogsWanted) => Promise<Found>;
 
-/** More are not drawn; the command prints them. */
+/** The most lines for a page; the command prints more. */
 const MOST_SHOWN = 1_000;
 const MAX_CHARS = 4_000;
 
-/** @param folder with a file for each function */
+/** @param folder has a file for each function */
 export function localLogs(folder: string): ReadLogs {
   const readings = new Readings<LocalFiles>();
   return async ({ executionId }, { follow, ...wanted }) => {
@@ -57,7 +57,7 @@ export function localLogs(folder: string): ReadLogs {
   };
 }
 
-/** @param calls made when they are first needed: reading executions alone needs no permission for them */
+/** @param calls made when first needed, because reading executions alone needs no permission for logs */
 export function awsLogs(calls: () => Calls, stack: string): ReadLogs {
   const readings = new Readings<Insights>();
   return async (view, { follow, ...wanted }) => {
@@ -70,10 +70,10 @@ export function awsLogs(calls: () => Calls, stack: string): ReadLogs {
   };
 }
 
-/** More than anyone keeps open; beyond it, the least recently used reading is dropped and starts over. */
+/** More readings than anyone has open. Beyond it the least recently used is dropped, and starts over. */
 const MOST_READINGS = 30;
 
-/** The readings that pages follow, each at its place. */
+/** The readings that pages follow, each with its position. */
 class Readings<Source extends LogSource> {
   readonly #kept = new Map<string, Source>();
 
@@ -93,7 +93,7 @@ class Readings<Source extends LogSource> {
 
 const A_READING = /^[\w-]{1,64}$/;
 
-/** @returns nothing where the query says something else */
+/** @returns undefined if the query has anything else */
 export function logsWanted(query: string): LogsWanted | undefined {
   const asked = new URLSearchParams(query);
   const level = LEVELS.find((one) => one === (asked.get('level') ?? 'trace'));
@@ -102,7 +102,7 @@ export function logsWanted(query: string): LogsWanted | undefined {
   return { level, children: asked.get('children') === 'true', ...(follow === null ? {} : { follow }) };
 }
 
-/** The latest lines as JSON, or why there are none. */
+/** The latest lines as JSON, or the reason why there are none. */
 export async function logsText(
   read: ReadLogs,
   view: ExecutionView,

@@ -1,8 +1,8 @@
 /**
- * Admits requests to the console only from its own page, in a browser of this machine.
+ * Admits requests to the console only if they come from its own page in a browser on this machine.
  *
- * Owns: the checks of a request's head, in the form in which it came: nothing has been decoded, joined or
- * normalised yet. Does not own: who has opened the page (`login.ts`), which calls there are (`calls.ts`).
+ * Owns: the checks of a request's head in its original form: nothing has been decoded, joined or normalised
+ * before. Does not own: who opened the page (`login.ts`), which calls are allowed (`calls.ts`).
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -18,14 +18,14 @@ export interface Refusal {
 export const TOKEN_HEADER = 'x-steadfast-console';
 
 /**
- * No percent sign, no backslash, no empty part: names and ids have none, and so
- * each path has one way to write it.
+ * A path without percent signs, backslashes and empty parts. Names and ids contain none, so each path can be
+ * written in one way only.
  */
 const PATH = /^\/console(?:\/[\w.~-]+)*\/?$/;
 const DOTS = /\/\.\.?(?:\/|$)/;
 const MAX_TARGET = 8_192;
 
-/** Its path and its query as they came; nothing for what is no path of the console. */
+/** The path and the query, unchanged; undefined for a path outside the console. */
 export function targetOf({ url = '' }: IncomingMessage): { path: string; query: string } | undefined {
   const [path = '', ...query] = url.split('?');
   if (url.length > MAX_TARGET || !PATH.test(path) || DOTS.test(path)) return undefined;
@@ -33,7 +33,7 @@ export function targetOf({ url = '' }: IncomingMessage): { path: string; query: 
 }
 
 /**
- * Accepts the names of this machine with the port that was asked. Any other name may come from a stranger's
+ * Accepts only the names of this machine, with the port of the request. Another name may come from a foreign
  * name server (DNS rebinding).
  */
 export function hostRefusal({ headers, socket }: IncomingMessage): Refusal | undefined {
@@ -47,8 +47,8 @@ export function hostRefusal({ headers, socket }: IncomingMessage): Refusal | und
 }
 
 /**
- * The page's own requests have what was written into it; a page of elsewhere cannot read it,
- * and may not send such a header.
+ * Requires the token that the server wrote into its page. A page of another origin cannot read it, and may
+ * not send such a header.
  */
 export function tokenRefusal({ headers }: IncomingMessage, token: string): Refusal | undefined {
   const given = headers[TOKEN_HEADER];
@@ -57,8 +57,8 @@ export function tokenRefusal({ headers }: IncomingMessage, token: string): Refus
 }
 
 /**
- * A request that changes something comes from the same origin, and as JSON: a browser asks before it sends
- * that to another origin.
+ * Requires for each change that it comes from the same origin and is JSON: a browser asks the server before
+ * it sends JSON to another origin.
  */
 export function writeRefusal({ headers }: IncomingMessage): Refusal | undefined {
   if (headers.origin !== `http://${headers.host}`)

@@ -1,22 +1,22 @@
 /**
- * Tells waiting pages that something was written, so that a page on this machine need not ask again and
- * again.
+ * Answers waiting pages as soon as something is written, so that a page on this machine does not have to
+ * poll.
  *
- * Owns: how many writes there were, and who waits. Does not own: what was written (the
- * page reads it through the API).
+ * Owns: the number of writes, and the waiting pages. Does not own: what was written (the page reads it
+ * through the API).
  */
 
 export class Writes {
   #count = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** There was one. */
+  /** Counts a write. */
   readonly add = (): void => {
     this.#count += 1;
     for (const tell of this.#waiting) tell();
   };
 
-  /** @returns their count, once it is not `known` any more or the signal is given */
+  /** @returns the number of writes, once it differs from `known` or the signal aborts */
   async past(known: number, signal: AbortSignal): Promise<number> {
     if (this.#count !== known || signal.aborted) return this.#count;
     await new Promise<void>((resolve) => {

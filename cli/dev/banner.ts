@@ -1,6 +1,6 @@
 /**
- * The text that `steadfast dev` prints once everything runs: its address, three commands that work as they
- * stand, and agents that executions of an earlier run lack.
+ * The text that `steadfast dev` prints once everything runs: the address, three commands that work as
+ * printed, and the agents that executions of an earlier run lack.
  */
 
 import { createHash } from 'node:crypto';
@@ -21,7 +21,7 @@ import { madeInput } from './made-input.ts';
 import type { System } from './system.ts';
 import type { WorkflowFolder } from './workflow-folders.ts';
 
-/** @param inspected the agent that a debugger may attach to */
+/** @param inspected the agent to which a debugger may attach */
 export async function banner(
   folders: readonly WorkflowFolder[],
   { apiUrl, workers, beside, triggers }: Omit<System, 'stop' | 'cloud' | 'killWorker'>,
@@ -55,7 +55,7 @@ export async function banner(
   return `${lines.join('\n')}\n`;
 }
 
-/** Whether a command in this folder asks this API by itself. */
+/** Whether a command in this folder finds this API by itself. */
 const isFound = ({ path }: DevFolder, apiUrl: string): boolean =>
   path === resolve(DEFAULT_DATA) || apiUrl === DEFAULT_URL;
 
@@ -69,8 +69,8 @@ export async function missingAgentsText(apiUrl: string): Promise<string> {
 }
 
 /**
- * A line about changed files. A changed `dev.ts` is not run again: what it started may hold what executions
- * have done.
+ * A line about changed files. A changed `dev.ts` is not run again, because what it started may contain
+ * results of executions.
  */
 export function changedText(files: readonly string[], devFiles: ReadonlySet<string>, root: string): string {
   const kept = files.filter((file) => devFiles.has(join(root, file)));
@@ -82,8 +82,8 @@ export function changedText(files: readonly string[], devFiles: ReadonlySet<stri
 }
 
 /**
- * Starts the first workflow with its example input, and says how it ended.
- * @returns the exit code that says so too
+ * Starts the first workflow with its example input, and prints how it ended.
+ * @returns the matching exit code
  */
 export async function tryOne(url: string, folders: readonly WorkflowFolder[], io: Io): Promise<number> {
   const client = inOneLine(createClient({ url }));
@@ -102,11 +102,13 @@ export async function tryOne(url: string, folders: readonly WorkflowFolder[], io
 interface First {
   readonly workflow: string;
   readonly input: unknown;
-  /** Set when the input is a guess. */
+  /** A hint, if the input is a guess. */
   readonly hint: string | undefined;
 }
 
-/** The first workflow with an example input; else the first one, with an input made up from its schema. */
+/**
+ * The first workflow with an example input; otherwise the first one, with an input generated from its schema.
+ */
 async function firstOf(
   folders: readonly WorkflowFolder[],
   workflows: readonly WorkflowView[],
@@ -142,11 +144,11 @@ function commands(apiUrl: string, first: First, idempotencyKey: string): string[
 /** A text as one word of a POSIX shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The contract derives the id from workflow and key, so a command can name an execution before it exists. */
+/** The id of an execution, computed from workflow and key, so that a command can name it before it exists. */
 export const executionId = (workflow: string, key: string): string =>
   createHash('sha256').update(`${workflow}\n${key}`).digest('hex').slice(0, 32);
 
-/** Relative where that is shorter for the reader. */
+/** The path, relative if that is shorter. */
 function shown(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;

@@ -1,8 +1,8 @@
 /**
- * Changes of a project's code while `steadfast dev` runs.
+ * Observes the code of a project while `steadfast dev` runs.
  *
- * Owns: which files are observed, and that the files of one change (a switch of branches, a formatter) are
- * one. Does not own: which of them count (`sources.ts`), what follows from it (`command.ts`).
+ * Owns: which files are observed, and that files changed together (a switch of branches, a formatter) count
+ * as one change. Does not own: which of them matter (`sources.ts`), the reaction (`command.ts`).
  */
 
 import { extname, join, relative } from 'node:path';
@@ -10,9 +10,9 @@ import { watch } from 'chokidar';
 
 export interface Changes {
   /**
-   * Resolves with the files of the next change that counts, from the project's folder, in the order in which
-   * they were seen.
-   * @param counts of what changed since the last one; every file without it
+   * Waits for the next change that matters, and resolves with its files, relative to the project's folder, in
+   * the order in which they were seen.
+   * @param counts whether a changed file matters; without it every file does
    */
   readonly next: (counts?: (file: string) => boolean) => Promise<readonly string[]>;
   readonly stop: () => Promise<void>;
@@ -20,18 +20,21 @@ export interface Changes {
 
 /** Folders of built or installed files. Folders with a dot are left out as well. */
 const NOT_CODE = new Set(['node_modules', 'cdk.out', 'dist', 'coverage']);
-/** Tests are run by their runner, and are no part of what is deployed. */
+/** Folders of tests, which are not deployed and have a runner of their own. */
 const TESTS = new Set(['test', 'tests', '__tests__']);
 const TEST_FILE = /\.(?:test|spec)\.\w+$/;
 const ENDINGS = new Set(['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json']);
-/** So long nothing more may change. */
+/** A change is complete after this time without another changed file. */
 const QUIET_MS = 300;
 
 const isLeftOut = (path: string): boolean =>
   TEST_FILE.test(path) ||
   path.split(/[\\/]/).some((part) => part.startsWith('.') || NOT_CODE.has(part) || TESTS.has(part));
 
-/** @param root the project's folder. @returns once it is observed: every change from then on is reported */
+/**
+ * @param root the project's folder.
+ * @returns once the folder is observed; every later change is reported
+ */
 export async function changesIn(root: string): Promise<Changes> {
   let files = new Set<string>();
   let isQuiet = true;
@@ -54,7 +57,7 @@ export async function changesIn(root: string): Promise<Changes> {
     },
   });
   watcher.on('all', (event, path) => {
-    // A folder's files are reported one by one.
+    // The files of a folder are reported one by one.
     if (event.endsWith('Dir')) return;
     files.add(relative(root, path));
     isQuiet = false;
@@ -71,7 +74,7 @@ export async function changesIn(root: string): Promise<Changes> {
     next: (isMeant = () => true) =>
       new Promise((resolve) => {
         [heard, counts] = [resolve, isMeant];
-        // Reports at once what has changed since.
+        // Reports at once what has changed before this call.
         tell();
       }),
     stop: async () => {

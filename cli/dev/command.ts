@@ -1,8 +1,8 @@
 /**
  * `steadfast dev` (`npm start`): the whole system on this machine, from the template that would be deployed.
  *
- * Owns: the order (synthesise, the folders' own outsides, the local cloud), the signals, and that nothing is
- * left behind. Does not own: any of the parts.
+ * Owns: the order (synthesis, the services of `dev.ts` files, the local cloud), the signals, and that nothing
+ * is left behind. Does not own: any of the parts.
  */
 
 import type { Command } from 'commander';
@@ -28,7 +28,7 @@ import { startSystem, type System, type SystemOptions } from './system.ts';
 import { warningsText } from './warnings.ts';
 import { everythingIn, foldersIn, projectFolders } from './workflow-folders.ts';
 
-/** The time that a stop may take before the process ends without it. */
+/** The time after which the process ends even if the stop is not complete. */
 const STOP_WITHIN_MS = 15_000;
 
 interface DevFlags {
@@ -75,7 +75,7 @@ async function dev(flags: DevFlags, io: Io): Promise<number> {
   try {
     return await start(flags, io, stopping, cleanUps);
   } catch (error) {
-    // An interrupt is no failure.
+    // An interrupt counts as success.
     if (stopping.signal.aborted) return EXIT.ok;
     throw error instanceof CliError ? error : new CliError('dev', messageOf(error), EXIT.failed);
   } finally {
@@ -84,7 +84,7 @@ async function dev(flags: DevFlags, io: Io): Promise<number> {
   }
 }
 
-/** @returns the exit code, once it is to stop */
+/** @returns the exit code, when it stops */
 async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: CleanUp[]): Promise<number> {
   const { signal } = stopping;
   const project = findProject(process.cwd(), flags.app);
@@ -110,7 +110,7 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   };
   await startParties(found.assembly);
   if (signal.aborted) return EXIT.ok;
-  // One for all restarts: a page that is open goes on.
+  // One console for all restarts, so that an open page continues to work.
   const own = localConsole(found.stack, folder.logs);
   const system = await startSystem({ found, folder, port: flags.port, environment, ...own, ...inspect }, io);
   const running: Running = { system, stackPath: found.stackPath, assembly: found.assembly };
@@ -135,7 +135,7 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   }
 }
 
-/** It asks the API that is behind the same port. */
+/** The console of the API on the same port. */
 function localConsole(deployment: string, logs: string): Pick<SystemOptions, 'beside' | 'onWritten'> {
   const writes = new Writes();
   const send = fetchWithExits(withSchedules(fetch), logs);
@@ -153,7 +153,7 @@ function localConsole(deployment: string, logs: string): Pick<SystemOptions, 'be
 interface Running {
   system: System;
   stackPath: string;
-  /** Absent where the code has changed since, and cannot be synthesised: any file may be what it lacks. */
+  /** Absent if the code has changed and cannot be synthesised: any file may be the missing one. */
   assembly: string | undefined;
 }
 
@@ -161,13 +161,13 @@ interface Again extends Omit<SystemOptions, 'found' | 'inspect' | 'folder'> {
   readonly folder: DevFolder;
   readonly run: Run;
   readonly into: Inspected | undefined;
-  /** Starts the services of `dev.ts` files that are new. */
+  /** Starts the services of new `dev.ts` files. */
   readonly startParties: (assembly: string) => Promise<void>;
 }
 
 /**
- * The changed code takes the place of what runs, once it can be synthesised; until then that goes on.
- * Executions under way keep their plan. The external parties stay: what they know is not part of the code.
+ * Replaces what runs by the changed code, once that is synthesised. Executions under way keep their plan. The
+ * services of `dev.ts` files stay, because their data is not part of the code.
  */
 async function again(
   running: Running,
@@ -196,7 +196,7 @@ async function again(
   }
 }
 
-/** Checked before synthesis, which takes too long to hear only after it that the port is taken. */
+/** Refuses a port that is in use. It runs before the synthesis, which takes long. */
 async function refuseTakenPort(port: number): Promise<void> {
   const { listen } = await import('../../local/http/servers.ts');
   const listening = await listen(port, 'the HTTP API').catch((error: unknown) => {
@@ -208,11 +208,13 @@ async function refuseTakenPort(port: number): Promise<void> {
 interface Stopping {
   readonly asked: Promise<void>;
   readonly signal: AbortSignal;
-  /** Everything is stopped. */
+  /** Called when everything is stopped. */
   readonly over: () => void;
 }
 
-/** The first signal asks; npm repeats it, and an impatient hand as well: those change nothing. */
+/**
+ * The first signal stops `dev`. Later ones change nothing: npm repeats a signal, and an impatient user does.
+ */
 function listenForStop(io: Io): Stopping {
   const abort = new AbortController();
   let ask = (): void => {};
@@ -232,7 +234,7 @@ function listenForStop(io: Io): Stopping {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, onSignal);
   const over = (): void => {
-    // A signal that is repeated must not end the end; without one nothing has to be kept off.
+    // After an interrupt the listeners stay, because a repeated signal must not interrupt the stop.
     if (!abort.signal.aborted) for (const signal of signals) process.off(signal, onSignal);
     if (abort.signal.aborted) io.out('Stopped. The data is kept; the next start finds it again.\n');
   };

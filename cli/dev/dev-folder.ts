@@ -1,8 +1,7 @@
 /**
- * The folder of `steadfast dev`: the assembly, the local cloud's data, and what the
- * workflow folders' own outsides keep.
+ * The folder of `steadfast dev`: the assembly, the local cloud's data, and the data of `dev.ts` files.
  *
- * Owns: the marker, which is also the lock. D1 nothing is written or deleted in a folder that is neither
+ * Owns: the marker file, which is also the lock. D1 nothing is written or deleted in a folder that is neither
  * empty nor marked. D2 one `dev` per folder.
  */
 
@@ -13,14 +12,14 @@ import { CliError, messageOf } from '../io.ts';
 export interface DevFolder {
   readonly path: string;
   readonly assembly: string;
-  /** A new folder for an assembly beside the one that runs. */
+  /** A new folder for an assembly, beside that of the current one. */
   readonly nextAssembly: () => string;
-  /** Removes the assemblies but this one. */
+  /** Removes all assemblies except this one. */
   readonly dropOthers: (assembly: string) => void;
   readonly logs: string;
-  /** The data folder of one workflow folder's `dev.ts`; made if missing. */
+  /** The data folder of one workflow folder's `dev.ts`; it is created if missing. */
   readonly external: (name: string) => string;
-  /** Lets commands of this folder find the API. */
+  /** Records the API's address, so that commands in this folder find it. */
   readonly announce: (apiUrl: string) => void;
   readonly release: () => void;
 }
@@ -28,7 +27,7 @@ export interface DevFolder {
 /** The folder of the data, unless `--data` names another. */
 export const DEFAULT_DATA = '.steadfast/data';
 
-/** @param directory of `--data` */
+/** @param directory the value of `--data` */
 export const logsIn = (directory: string): string => resolve(directory, 'cloud', 'logs');
 
 const MARKER = 'steadfast-dev.json';
@@ -68,7 +67,7 @@ function openAt(path: string, fresh: boolean): DevFolder {
     );
   }
   takeLock(marker, path);
-  // The assembly is made again; assets of code that is gone would only pile up.
+  // Assemblies are removed, because a new one is made: assets of removed code would only pile up.
   const outdated = content.filter((name) => (fresh ? name !== MARKER : isAssembly(name)));
   for (const name of outdated) rmSync(join(path, name), { recursive: true, force: true });
   let assemblies = 0;
@@ -120,7 +119,7 @@ function marked(marker: string): { readonly pid?: unknown; readonly apiUrl?: unk
   }
 }
 
-/** The API of the `steadfast dev` whose data is in the usual place, here or in a folder above. */
+/** The address of the `steadfast dev` whose data is in the usual place, in this folder or one above. */
 export function runningApi(from: string): string | undefined {
   for (let at = resolve(from); ; at = dirname(at)) {
     const { pid, apiUrl } = marked(join(at, DEFAULT_DATA, MARKER));

@@ -1,12 +1,12 @@
 /**
- * A workflow folder's own outside: what `<folder>/dev.ts` starts for its agents to
- * talk to, on this machine only.
+ * The services of a workflow folder on this machine: what `<folder>/dev.ts` starts for the folder's agents to
+ * call.
  *
  *     export default async function startDev(context: { dataDir: string; log(line: string): void }):
- *       Promise<{ environment?: Record<string, string>; stop(): Promise<void> }>
+ * Promise<{ environment?: Record<string, string>; stop(): Promise<void> }>
  *
- * Owns: running each before the local cloud, and gathering the environment that all functions get. Does not
- * own: what they start. A deployment knows nothing of them.
+ * Owns: running each file before the local cloud, and collecting the environment that all functions get. Does
+ * not own: what the files start. A deployment ignores them.
  */
 
 import { relative } from 'node:path';
@@ -15,7 +15,7 @@ import { CliError, EXIT, type Io, messageOf } from '../io.ts';
 import type { WorkflowFolder } from './workflow-folders.ts';
 
 export interface DevContext {
-  /** Its own; kept between runs, emptied by `--fresh`. */
+  /** A folder of its own; kept between runs, emptied by `--fresh`. */
   readonly dataDir: string;
   readonly log: (line: string) => void;
 }
@@ -29,9 +29,9 @@ export interface DevExternalParty {
 type StartDev = (context: DevContext) => Promise<DevExternalParty>;
 
 /**
- * Starts each that does not run yet.
- * @param running the files of those that run, which grows
- * @throws CliError `dev-file` naming the file
+ * Runs each file that does not run yet.
+ * @param running the files that run; the new ones are added
+ * @throws CliError `dev-file` with the file's name
  */
 export async function startExternalParties(
   folders: readonly WorkflowFolder[],
@@ -56,7 +56,7 @@ async function startOne(file: string, context: DevContext): Promise<DevExternalP
   const shown = relative(process.cwd(), file);
   try {
     const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
-    // In a CommonJS module `default` is the whole export.
+    // For a CommonJS module `default` is the whole export.
     const startDev = (Object(exported) as { default?: unknown }).default ?? exported;
     if (typeof startDev !== 'function') {
       throw new Error(

@@ -1,8 +1,8 @@
 /**
- * A debugger's way into one agent: `steadfast dev --inspect <agent>`.
+ * Attaches a debugger to one agent: `steadfast dev --inspect <agent>`.
  *
- * Owns: which function that is, and its port. Does not own: the process (`local/lambda/`), its
- * readable code (`code-source.ts`).
+ * Owns: the choice of the function, and its port. Does not own: the process (`local/lambda/`), its readable
+ * code (`code-source.ts`).
  */
 
 import { existsSync, readdirSync } from 'node:fs';
@@ -14,14 +14,14 @@ import type { FoundSteadfast } from './project.ts';
 
 export interface Inspected {
   readonly agent: string;
-  /** A port of 127.0.0.1; it stays when a change starts everything again. */
+  /** A port of 127.0.0.1; it stays the same when a change restarts everything. */
   readonly port: number;
 }
 
 /** The port that debuggers try first. */
 const USUAL_PORT = 9_229;
 
-/** The usual port if it is free, else any. */
+/** The usual port if it is free, otherwise any free one. */
 export async function inspected(agent: string): Promise<Inspected> {
   const { listen } = await import('../../local/http/servers.ts');
   const listening = await listen(USUAL_PORT, 'of a debugger').catch(() => listen(0, 'of a debugger'));
@@ -29,13 +29,13 @@ export async function inspected(agent: string): Promise<Inspected> {
   return { agent, port: listening.port };
 }
 
-/** Options of the synthesis: names and sources stay in that agent's code. */
+/** Options of the synthesis: the agent's code keeps its names and sources. */
 export const inspectContext = (of: Inspected | undefined): Readonly<Record<string, unknown>> =>
   of === undefined ? {} : { 'steadfast:inspected': of.agent };
 
 /**
- * Options of the local cloud: the function of the agent, of the Steadfast that is behind the port.
- * @throws CliError `no-agent`, naming those there are
+ * Options of the local cloud: the agent's function in the Steadfast whose API is on the port.
+ * @throws CliError `no-agent`; its message names the agents that exist
  */
 export async function inspectIn(
   found: FoundSteadfast,
@@ -66,7 +66,10 @@ interface Resource {
   readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Agent → logical id of the function that takes from its queue: several agents may share one. */
+/**
+ * The logical id of each agent's function, the one that takes from the agent's queue. Several agents may
+ * share one.
+ */
 async function agentFunctions({
   assembly,
   stack,

@@ -1,12 +1,12 @@
-/** Metrics of the local cloud, asked for as on AWS. */
+/** Reads metrics of the local cloud by the same calls as on AWS. */
 
 import { Calls } from '../aws/calls.ts';
 import type { GetMetricData } from '../console/charts.ts';
 import { CLOCK } from '../io.ts';
 
 /**
- * @param port of the API, behind which the cloud says where AWS's calls go;
- * another start may have another place
+ * @param port of the API. The cloud behind it says which address takes AWS's calls; that may change with each
+ * start
  */
 export const localMetrics =
   (port: number): GetMetricData =>

@@ -1,21 +1,21 @@
 /**
- * An input that is made up from a workflow's schema, for a command that works as it is printed.
+ * An input generated from a workflow's schema, so that a printed command works as it is.
  *
- * Owns: which value stands for what a schema says. Does not own: whether that is enough (the API says so): a
- * pattern, for one, is not solved.
+ * Owns: the value for each kind of schema. Does not own: whether the API accepts it: a pattern, for example,
+ * is not satisfied.
  */
 
 import type { Json } from '../../lib/api/answers.ts';
 
 type Schema = Readonly<Record<string, Json>>;
 
-/** Deeper ones hold themselves. */
+/** The depth at which a schema counts as containing itself. */
 const MAX_DEPTH = 8;
 
 const isSchema = (value: Json | undefined): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param schema JSON Schema; without one nothing is known */
+/** @param schema JSON Schema; without one the input is an empty object */
 export const madeInput = (schema: Json | undefined): Json =>
   isSchema(schema) ? made(schema, schema, 0) : {};
 

@@ -1,17 +1,15 @@
 /**
- * One line that shows that something is at work, and how long it should take.
- *
- * Owns: the line. On a terminal it counts seconds; elsewhere a count is added whenever it
- * takes that much longer than said.
+ * One line that shows that something is at work, and how long it should take. On a terminal it counts
+ * seconds; elsewhere it adds a count whenever the expected time has passed again.
  */
 
 import type { Io } from '../io.ts';
 
 const ON_TERMINAL_MS = 1_000;
-/** Rarely enough for a log. */
+/** The shortest interval outside a terminal, to keep logs short. */
 const ELSEWHERE_MS = 10_000;
 
-/** @param seconds that it takes on an idle machine. @param everyMs how often it says that it goes on */
+/** @param seconds the expected time on an idle machine @param everyMs the interval of the counts */
 export function showProgress(
   io: Io,
   what: string,

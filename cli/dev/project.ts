@@ -1,7 +1,8 @@
 /**
- * The CDK app that `steadfast dev` runs: the project around the working directory, and which Steadfast of it.
+ * The CDK app that `steadfast dev` runs: the project around the working directory, and the chosen Steadfast
+ * in it.
  *
- * Owns: where the app is looked for, and each refusal about that. Does not own: running it (`synthesis.ts`).
+ * Owns: where the app is looked for, and every refusal about that. Does not own: running it (`synthesis.ts`).
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,16 +12,16 @@ import { projectRoot } from '../../lib/project/project-files.ts';
 import { CliError, EXIT } from '../io.ts';
 
 export interface Project {
-  /** The folder of cdk.json, or the working directory where `--app` is given and there is none. */
+  /** The folder of cdk.json; with `--app` and without a cdk.json, the working directory. */
   readonly root: string;
   /** The command that synthesises, for a shell. */
   readonly app: string;
-  /** The context of cdk.json and of cdk.context.json, which keeps what was looked up in an account. */
+  /** The context of cdk.json, and of cdk.context.json, where the CDK keeps what it read from an account. */
   readonly context: Readonly<Record<string, unknown>>;
 }
 
 /**
- * @param app the command of `--app`, instead of that of cdk.json
+ * @param app the command of `--app`, instead of that in cdk.json
  * @throws CliError `no-project`, `bad-project`
  */
 export function findProject(cwd: string, app?: string): Project {
@@ -47,14 +48,14 @@ export function findProject(cwd: string, app?: string): Project {
   return { root, app: own, context: context as Project['context'] };
 }
 
-/** A Steadfast of an app. */
+/** One `Steadfast` construct in an app. */
 export interface FoundSteadfast {
-  /** The folder of its stack's assembly: that of a CDK stage lies in the app's. */
+  /** The folder of its stack's assembly. The assembly of a CDK stage is inside the app's. */
   readonly assembly: string;
   readonly stack: string;
-  /** The name by which CDK knows the stack: 'Prod/Orders' in a CDK stage, else mostly its own name. */
+  /** The path by which the CDK knows the stack: 'Prod/Orders' in a CDK stage, otherwise mostly its name. */
   readonly stackPath: string;
-  /** The path of its construct, as 'Shop/Payments'. */
+  /** The path of its construct, such as 'Shop/Payments'. */
   readonly path: string;
   /** The logical id of its API. */
   readonly api: string;
@@ -67,7 +68,7 @@ export interface FoundSteadfast {
 }
 
 export interface Chosen extends FoundSteadfast {
-  /** The others of its stack, which run beside it. */
+  /** The other Steadfasts of its stack, which run beside it. */
   readonly beside: readonly FoundSteadfast[];
 }
 
@@ -79,8 +80,8 @@ export interface Choice {
 }
 
 /**
- * The Steadfast to run.
- * @throws CliError `no-steadfast`, `several-stacks`, `several-steadfasts`, naming those there are
+ * Chooses the Steadfast to run.
+ * @throws CliError `no-steadfast`, `several-stacks` or `several-steadfasts`; its message names what exists
  */
 export function steadfastIn(assembly: string, { stack, name }: Choice = {}): Chosen {
   const stacks = stacksIn(assembly);
@@ -174,7 +175,7 @@ interface Resource {
   readonly Metadata?: Readonly<Record<string, string>>;
 }
 
-/** Every function of a Steadfast has it in its environment. */
+/** A variable that every function of a Steadfast has in its environment. */
 const MARK = '"STEADFAST_TABLE"';
 const SCHEDULER = '/Scheduler/Function/Resource';
 const API = '/Scheduler/Api/Resource';

@@ -1,8 +1,8 @@
 /**
- * Armed faults and schedules that were switched off: settings that a person made through the control of the
- * local cloud, and that a restart loses.
+ * Settings that a person made through the control of the local cloud, and that a restart loses: armed faults,
+ * and schedules switched off.
  *
- * Owns: what is said of it. Does not own: the restart (`system.ts`), the control (`local/control`).
+ * Owns: the message about them. Does not own: the restart (`system.ts`), the control (`local/control`).
  */
 
 import type { Control } from '../../local/control/control.ts';
@@ -28,7 +28,7 @@ export const setByHand = ({
     .map(({ name }) => name),
 });
 
-/** @returns nothing where nothing was lost: a schedule that is off in the template is off again */
+/** @returns nothing if nothing was lost: a schedule that the template switches off is off again */
 export function lostText(before: SetByHand, after: SetByHand): string {
   const schedules = before.schedulesOff.filter((name) => !after.schedulesOff.includes(name));
   const lines = [

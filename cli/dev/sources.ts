@@ -1,8 +1,8 @@
 /**
- * The files of a project that `steadfast dev` runs from: what the functions' bundles hold, the folders of
- * workflows, and what the CDK app imports.
+ * The files from which `steadfast dev` runs a project: the sources of the functions' bundles, the workflow
+ * folders, and what the CDK app imports.
  *
- * Owns: whether a file that changed is one of them. Does not own: which files are observed (`changes.ts`).
+ * Owns: whether a changed file is one of them. Does not own: which files are observed (`changes.ts`).
  *
  * Files in the same folder as a source count too, and so does any JSON file, because they may be loaded by
  * path. If the app's command names no file that esbuild can read, every file counts.
@@ -14,12 +14,12 @@ import { BUNDLES } from '../../lib/aws/names.ts';
 import { writtenFile } from '../../lib/project/project-files.ts';
 import type { Project } from './project.ts';
 
-/** @param file absolute */
+/** @param file an absolute path */
 export type IsSource = (file: string) => boolean;
 
 const WORKFLOW_FILE = /^workflow\.m?[jt]s$/;
 
-/** @param assembly of the system that runs */
+/** @param assembly of the running system */
 export async function sourcesOf(
   { root, app }: Pick<Project, 'root' | 'app'>,
   assembly: string,
@@ -41,7 +41,7 @@ export async function sourcesOf(
     (WORKFLOW_FILE.test(basename(file)) && parents.has(dirname(dirname(file))));
 }
 
-/** Nothing where that cannot be known. */
+/** The files that the app imports; undefined if that cannot be determined. */
 async function importedBy(
   root: string,
   app: string,
@@ -51,7 +51,7 @@ async function importedBy(
     .split(/[\s'"]+/)
     .filter((word) => /\.[cm]?[jt]s$/.test(word) && existsSync(resolve(root, word)));
   if (words.length === 0) return undefined;
-  // Loaded here: the other commands have no use for esbuild.
+  // Imported here, because other commands do not need esbuild.
   const { filesImportedBy } = await import('../../serve/compiled/imports.ts');
   return await filesImportedBy([...words.map((word) => resolve(root, word)), ...triggers], root);
 }

@@ -1,9 +1,9 @@
 /**
- * Makes the assembly: the CDK app in a process of its own, as `cdk synth` runs it, but without
- * CloudFormation's own rules: they take seconds of each start, and a deployment runs them anyway.
+ * Makes the assembly: runs the CDK app in a process of its own, as `cdk synth` does, but without
+ * CloudFormation's rules, which take seconds at each start and which a deployment checks anyway.
  *
- * Owns: its error as it said it, and for which stack it makes code. Does not own: which app, which stack
- * (`project.ts`).
+ * Owns: the app's error in its own words, and the stack for which code is bundled. Does not own: which app
+ * and stack (`project.ts`).
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,14 +15,14 @@ import { type Choice, type Chosen, type Project, steadfastIn } from './project.t
 /** The settings of one run of an app. */
 export interface Run {
   readonly project: Project;
-  /** Beside that of the project. */
+  /** Added to the project's context. */
   readonly context: Readonly<Record<string, unknown>>;
   readonly choice: Choice;
 }
 
 /**
- * The assembly, with code for one stack: the other stacks are not run. CDK takes paths for it, which
- * for most stacks are their names.
+ * Makes the assembly with code for one stack, because the other stacks are not run. The CDK selects stacks by
+ * paths, which for most stacks are their names.
  * @param known the path of the stack, after the first time
  * @throws CliError as `synthesise` and `steadfastIn`
  */
@@ -42,15 +42,15 @@ export async function synthesiseOne(
     : await synthesiseOne({ project, context, choice }, outdir, io, signal, found.stackPath);
 }
 
-/** CDK's context: patterns of the paths of stacks. */
+/** The CDK's context key with the patterns of stack paths. */
 const WITH_CODE = 'aws:cdk:bundling-stacks';
 const IN_CDK_STAGES = '*/**';
 
 const WHAT = 'Synthesising the template that would be deployed';
 
 /**
- * @param context beside that of the project
- * @throws CliError `synthesis` with what the app said
+ * @param context added to the project's
+ * @throws CliError `synthesis` with what the app printed
  */
 export async function synthesise(
   { root, app, context: own }: Project,
@@ -64,7 +64,7 @@ export async function synthesise(
   const child = spawn(app, {
     cwd: root,
     shell: true,
-    // A group of its own, so that what the shell started ends with it.
+    // A process group of its own, so that everything the shell started ends with it.
     detached: process.platform !== 'win32',
     env: {
       CDK_VALIDATION: 'false',
@@ -91,8 +91,8 @@ export async function synthesise(
 }
 
 /**
- * The sentence of a mistake in the project, which Node prints between its own line of code and the calls;
- * else the whole output.
+ * The message of a mistake in the project, which Node prints between the line of code and the calls;
+ * otherwise the whole output.
  */
 const reasonIn = (said: string): string =>
   /^\[?(?:DiscoveryError: |\w+ \[DiscoveryError\]: )([^]*?)\]?(?:\n {4}at |\n\nNode\.js |\s*(?![^]))/m.exec(
@@ -105,7 +105,10 @@ function kill(child: ChildProcess): void {
   else process.kill(-child.pid, 'SIGKILL');
 }
 
-/** Makes the CDK write paths into the template: they show which resource is a part of which Steadfast. */
+/**
+ * Context that makes the CDK write paths into the template; they show to which Steadfast each resource
+ * belongs.
+ */
 const PATHS = { 'aws:cdk:enable-path-metadata': true, 'aws:cdk:enable-asset-metadata': true };
 
 function collect(child: ChildProcess): () => string {

@@ -1,8 +1,8 @@
 /**
- * One run of an assembly on this machine: the local cloud, and beside it the workers of agents in containers.
+ * One run of an assembly on this machine: the local cloud, and the workers of agents in containers.
  *
- * Owns: that both start and stop together. Does not own: the assembly (`synthesis.ts`),
- * what is said of it (`banner.ts`).
+ * Owns: that both start and stop together. Does not own: the assembly (`synthesis.ts`), the printed text
+ * (`banner.ts`).
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -20,14 +20,14 @@ import { type LocalWorker, startWorkers } from './workers.ts';
 export interface System {
   readonly apiUrl: string;
   readonly cloud: Cloud;
-  /** Agents whose work is done by a process of its own, as in a container. */
+  /** Agents that run in a process of their own, as in a container. */
   readonly workers: readonly string[];
-  /** The others of the stack: the path of the construct, where its API is. */
+  /** The other Steadfasts of the stack: the path of each construct and the address of its API. */
   readonly beside: readonly { readonly path: string; readonly apiUrl: string }[];
-  /** Triggers by name: they start executions beside the API. */
+  /** Triggers by name. They start executions without the API. */
   readonly triggers: readonly string[];
   /**
-   * Kills the worker of an agent, and starts another, as the service would that keeps it running.
+   * Kills the worker of an agent and starts another, as ECS would.
    * @returns their pids
    */
   readonly killWorker: (agent: string) => Promise<readonly number[]>;
@@ -40,16 +40,16 @@ export interface SystemOptions {
   readonly port: number;
   /** Added to every function's environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Further handlers on that port, by the beginning of their paths. */
+  /** Additional handlers on that port, by the beginning of their paths. */
   readonly beside: NonNullable<CloudOptions['beside']>;
   readonly onWritten: () => void;
-  /** The agent's function that a debugger attaches to. */
+  /** The agent's function to which a debugger attaches. */
   readonly inspect?: Inspect;
-  /** Settings of the local cloud for a test. */
+  /** Settings of the local cloud for tests. */
   readonly cloud?: Pick<CloudOptions, 'schedules' | 'concurrencyPerFunction' | 'onLog'>;
 }
 
-/** Every detailed metric: AWS charges for each, this machine does not. */
+/** Switches every detailed metric on: AWS charges for each, this machine does not. */
 const DETAILED = { [ENV.metricsBy]: Object.keys(DETAILED_METRICS).join(',') };
 
 export async function startSystem(options: SystemOptions, io: Io): Promise<System> {
@@ -114,7 +114,7 @@ function triggersOf(cloud: Cloud, steadfast: string): string[] {
 
 async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
   const { found, folder, port, environment, beside, onWritten, inspect, cloud } = options;
-  // Loaded here: the other commands have no use for a cloud.
+  // Imported here, because other commands do not need a cloud.
   const { startCloud } = await import('../../local/cloud.ts');
   const { assembly, stack, api } = found;
   return startCloud({
@@ -133,8 +133,8 @@ async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
 }
 
 /**
- * Starts the supervisors now, so that an earlier run's executions go on before the first tick a minute later.
- * A trigger's schedule is left alone: it would start an execution.
+ * Starts the supervisors at once, so that executions of an earlier run continue before the first tick a
+ * minute later. Schedules of triggers do not run, because they would start executions.
  */
 function evaluateAtOnce(cloud: Cloud): void {
   for (const { name, logicalId } of cloud.control.schedules())

@@ -1,8 +1,7 @@
 /**
- * The warnings of synthesis about the code that `steadfast dev` runs: the app itself does not print them.
+ * The warnings of synthesis about the code that `steadfast dev` runs; the app itself does not print them.
  *
- * Owns: where an assembly has them, and which count on a laptop. Does not own: what is warned of
- * (`lib/infra`).
+ * Owns: where an assembly keeps them, and which matter on a laptop. Does not own: the warnings (`lib/infra`).
  */
 
 import { existsSync } from 'node:fs';
@@ -10,7 +9,7 @@ import { join } from 'node:path';
 import { printable } from '../../lib/view/text.ts';
 import { readObject } from './project.ts';
 
-/** They are about an account. */
+/** Warnings that concern only an account. */
 const NOT_HERE: ReadonlySet<string> = new Set([
   'alarmsReachNobody',
   'concurrency',
@@ -20,10 +19,10 @@ const NOT_HERE: ReadonlySet<string> = new Set([
   'noContainer',
 ]);
 
-/** A warning as the CDK writes it: the text, and the id by which it is acknowledged. */
+/** A warning as the CDK writes it: the text, and the id that acknowledges it. */
 const WARNING = /^([^]*?) \[ack: (?:Annotation::)?steadfast:(\w+)\]$/;
 
-/** @returns lines to print; nothing where there is nothing to warn of */
+/** @returns lines to print, or nothing */
 export function warningsText(assembly: string): string {
   const warnings = entriesIn(assembly).flatMap(({ type, data }) => {
     if (type !== 'aws:cdk:warning') return [];
@@ -40,7 +39,10 @@ interface Entry {
 
 type Metadata = Readonly<Record<string, readonly Entry[]>>;
 
-/** Older versions of the CDK have them in the manifest, later ones in a file beside it. */
+/**
+ * The entries of an assembly: older versions of the CDK keep them in the manifest, later ones in a file
+ * beside it.
+ */
 function entriesIn(assembly: string): readonly Entry[] {
   const manifest = join(assembly, 'manifest.json');
   if (!existsSync(manifest)) return [];

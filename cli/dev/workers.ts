@@ -1,9 +1,9 @@
 /**
- * The workers of a deployment on this machine: of every agent that runs in a container, the very code that
- * its image would hold, as a process beside the local cloud.
+ * The workers of a deployment on this machine. Each agent in a container runs, from the same code as its
+ * image, as a process beside the local cloud.
  *
- * Owns: which there are, their environment, and their end with `dev`. Does not
- * own: the worker (`lib/worker/`).
+ * Owns: which workers there are, their environment, and their end with `dev`. Does not own: the worker
+ * (`lib/worker/`).
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -13,22 +13,22 @@ import { createInterface } from 'node:readline';
 import type { Cloud } from '../../local/cloud.ts';
 import { BUNDLES, ENV } from '../../lib/aws/names.ts';
 
-/** The time that attempts may still take when `dev` is stopped; they go on after the next start. */
+/** The time that attempts have left when `dev` stops; later ones continue at the next start. */
 const STOP_WITHIN_MS = 1_000;
 const KILL_AFTER_MS = 5_000;
 
 export interface LocalWorker {
   readonly agent: string;
-  /** Holds its code, and that of the agent's other programs. */
+  /** The folder of its code, and of the agent's other programs. */
   readonly folder: string;
   readonly process: ChildProcess;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * @param environment beside what they need, and before it
- * @param write is given what they write, a line at a time
- * @param only these agents'
+ * @param environment additional variables, which override those that workers get otherwise
+ * @param write takes the workers' output, one line at a time
+ * @param only the agents to start; all without it
  */
 export function startWorkers(
   assembly: string,
@@ -45,7 +45,7 @@ export function startWorkers(
       .filter((agent) => only?.includes(agent) ?? true)
       .map((agent) => {
         const own = { AWS_ACCESS_KEY_ID: `${taskOf(cloud, `${path}/Agents/${agent}`) ?? 'worker'}-1` };
-        // Away from the project, as in its image.
+        // Outside the project, as in its image.
         const away = join(cloud.codeFolder, 'containers', path, agent);
         cpSync(join(folder, agent), away, { recursive: true });
         return startWorker(agent, away, { ...needed, ...own, ...environment }, write);
@@ -59,7 +59,7 @@ function startWorker(
   environment: Readonly<Record<string, string>>,
   write: (text: string, agent: string) => void,
 ): LocalWorker {
-  // The channel tells the worker if this process dies; then it ends.
+  // Over the channel the worker learns that this process died, and ends.
   const child = spawn(process.execPath, ['--enable-source-maps', join(folder, 'main.mjs')], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -81,8 +81,8 @@ function startWorker(
 }
 
 /**
- * The worker's task: by its key the local cloud knows what it may do. Without a service that runs it, no
- * policy says so.
+ * The task of a worker, by whose key the local cloud knows its policies. Without a service that runs it,
+ * there are none.
  */
 const taskOf = (cloud: Cloud, agent: string): string | undefined =>
   [...cloud.resources.values()].find(
@@ -94,16 +94,13 @@ const taskOf = (cloud: Cloud, agent: string): string | undefined =>
 interface Deployment {
   /** The path of its construct. */
   readonly path: string;
-  /**
-   * The environment of its scheduler, which knows every queue; all else is the
-   * same for each of its functions.
-   */
+  /** The environment of its scheduler, which knows every queue. Its other functions have the same values. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
 const SCHEDULER = '/Scheduler/Function/Resource';
 
-/** A stack may hold several. */
+/** The deployments of the stack, which may contain several. */
 function deploymentsIn(cloud: Cloud): Deployment[] {
   return [...cloud.resources.values()].flatMap(({ type, metadata, properties }) => {
     const path = String(metadata['aws:cdk:path']);
@@ -130,7 +127,10 @@ function environmentOf(cloud: Cloud, variables: Deployment['variables']): Record
 
 const OF_NODE = new Set(['NODE_OPTIONS', 'NODE_PATH']);
 
-/** The user's own AWS settings must not reach a worker, nor packages that its image does not have. */
+/**
+ * The variables of this process that a worker gets: not the user's own AWS settings, and not the paths of
+ * packages that its image does not have.
+ */
 function systemVariables(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>

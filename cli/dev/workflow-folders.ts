@@ -1,8 +1,7 @@
 /**
  * Finds the files of workflow folders that only `steadfast dev` reads: `dev.ts` and `example-input.json`.
  *
- * Owns: where they are. Does not own: which workflows there are; synthesis finds
- * those, and the API lists them.
+ * Does not own: which workflows there are: synthesis finds them, and the API lists them.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -26,8 +25,8 @@ export const everythingIn = ({ context }: Project): Readonly<Record<string, unkn
 const PARENTS = ['workflows', 'examples'];
 
 /**
- * The workflow folders in the order of the synthesis; the one that `steadfast:try` of cdk.json names comes
- * first.
+ * The workflow folders in the order of the synthesis, with the one first that `steadfast:try` in cdk.json
+ * names.
  */
 export function projectFolders({ root, context }: Pick<Project, 'root' | 'context'>): WorkflowFolder[] {
   const only = listOf(context['steadfast:only']);
@@ -47,9 +46,8 @@ export function projectFolders({ root, context }: Pick<Project, 'root' | 'contex
 }
 
 /**
- * The folders of which something is in the stack that runs: a workflow of the
- * folder's name, or one of its agents.
- * @param assembly with code for that stack alone
+ * The folders with a part in the running stack: a workflow of the folder's name, or one of its agents.
+ * @param assembly with code for that stack only
  */
 export function foldersIn(assembly: string, folders: readonly WorkflowFolder[]): WorkflowFolder[] {
   const bundles = join(assembly, BUNDLES);
@@ -81,7 +79,7 @@ function folderAt(path: string, name: string): WorkflowFolder {
   };
 }
 
-/** A list of the context: an array, or a text with commas. */
+/** A list in the context: an array, or a text with commas. */
 function listOf(value: unknown): string[] | undefined {
   if (typeof value === 'string') return value.split(',').map((item) => item.trim());
   return Array.isArray(value) ? value.map(String) : undefined;

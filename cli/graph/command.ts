@@ -1,7 +1,7 @@
 /**
- * `steadfast graph`: the plan of a workflow, or of an execution with how its steps are, as a picture.
+ * `steadfast graph`: a picture of a workflow's plan, or of an execution with the state of its steps.
  *
- * Owns: its options and what is printed beside the picture. Does not own: the picture (`mermaid.ts`).
+ * Owns: its options, and the text around the picture. Does not own: the picture (`mermaid.ts`).
  */
 
 import type { Command } from 'commander';

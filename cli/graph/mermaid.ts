@@ -1,8 +1,8 @@
 /**
  * A plan as a flowchart of Mermaid, which GitHub, GitLab and many editors draw.
  *
- * Owns: shapes, colours, and that no text of a step is read as anything but text. Does not
- * own: what is said (`graph.ts`).
+ * Owns: shapes, colours, and escaping, so that the text of a step is always read as text. Does not own: the
+ * words (`graph.ts`).
  *
  * https://mermaid.js.org/syntax/flowchart.html
  */
@@ -19,7 +19,7 @@ import {
   statusIn,
 } from '../../lib/view/graph.ts';
 
-/** Dark text on light colours, so that they are read in a dark page too. */
+/** Dark text on light colours, which can be read on a dark page as well. */
 const STYLES: Readonly<Record<Tone, string>> = {
   done: 'fill:#d3f2d9,stroke:#1f7a3a,color:#0b2e16',
   active: 'fill:#d6e8ff,stroke:#1f5fbf,color:#0b2447',
@@ -31,7 +31,7 @@ const STYLES: Readonly<Record<Tone, string>> = {
   pending: 'fill:#ffffff,stroke:#777777,color:#333333',
 };
 
-/** Opening and closing of its shape. */
+/** The opening and closing characters of a shape. */
 const SHAPES: Readonly<Record<GraphStep['kind'], readonly [string, string]>> = {
   agent: ['["', '"]'],
   wait: ['(["', '"])'],
@@ -44,8 +44,8 @@ const SHAPES: Readonly<Record<GraphStep['kind'], readonly [string, string]>> = {
 };
 
 /**
- * https://mermaid.js.org/config/schema-docs/config.html#maxedges: more are
- * refused, and a page cannot raise it.
+ * The most lines that Mermaid draws; a page cannot raise the limit.
+ * https://mermaid.js.org/config/schema-docs/config.html#maxedges
  */
 export const MOST_LINES = 500;
 
@@ -98,8 +98,9 @@ function statesOf(graph: Graph, step: GraphStep): string[] {
 }
 
 /**
- * Every character but letters, digits and harmless ones by its number: quotes would end the label, tags and
- * Markdown be obeyed, '%%' begin a comment. A dash at its beginning would be taken for a list.
+ * Escapes every character by its number, except letters, digits and harmless ones: quotes would end the
+ * label, tags and Markdown would be interpreted, '%%' would begin a comment, a dash at the beginning would
+ * begin a list.
  */
 const asText = (text: string): string =>
   printable(text).replace(/[^A-Za-z0-9 ,:/()-]|^-/gu, (character) => `#${character.codePointAt(0) ?? 32};`);

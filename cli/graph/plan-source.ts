@@ -1,9 +1,8 @@
 /**
- * Finds the plan of a picture: from the API, or for a workflow that is not deployed from the project around
+ * Finds the plan for a picture: from the API, or for a workflow that is not deployed from the project around
  * the working directory.
  *
- * Owns: the order in which they are asked. Does not own: the calls (`api/client.ts`), where workflow folders
- * are (`../dev/workflow-folders.ts`).
+ * Does not own: the calls (`api/client.ts`), where workflow folders are (`../dev/workflow-folders.ts`).
  */
 
 import { join, relative } from 'node:path';
@@ -18,13 +17,13 @@ import { type Graph, graphOfExecution, graphOfWorkflow } from '../../lib/view/gr
 
 export interface Source {
   readonly graph: Graph;
-  /** The file, where it is not deployed. */
+  /** The workflow's file, if it is not deployed. */
   readonly file?: string;
 }
 
 /**
  * @param wanted the name of a workflow, or the id of an execution
- * @param cwd where the project is looked for
+ * @param cwd where the search for the project begins
  * @throws CliError `unknown-plan`; ApiError
  */
 export async function planSource(api: Client, wanted: string, cwd: string): Promise<Source> {
@@ -52,7 +51,7 @@ export async function planSource(api: Client, wanted: string, cwd: string): Prom
   );
 }
 
-/** The parts of a workflow that are read here; its own copy of the library may be another version. */
+/** The parts of a workflow that are read here. The project may have another version of the library. */
 interface WorkflowLike {
   readonly kind: 'steadfast:workflow';
   readonly name: string;
@@ -62,7 +61,7 @@ interface WorkflowLike {
 async function inProject(wanted: string, cwd: string): Promise<Source | undefined> {
   if (projectRoot(cwd) === undefined) return undefined;
   const folders = projectFolders(findProject(cwd));
-  // It is most often in the folder of its name: the others need not be loaded.
+  // First the folder of the workflow's name, so that mostly no other has to be loaded.
   const ordered = [...folders].sort((a, b) => Number(b.name === wanted) - Number(a.name === wanted));
   const problems: string[] = [];
   for (const { path } of ordered) {

@@ -1,7 +1,7 @@
 /**
- * `steadfast logs`: the log lines of one execution, of all functions, in the order of time.
+ * `steadfast logs`: the log lines of one execution, from all functions, in the order of time.
  *
- * Owns: its options, where lines are looked for, until when it follows. Does not own: reading them
+ * Owns: its options, the place of the lines, when following ends. Does not own: reading them
  * (`local-files.ts`, `insights.ts`), their layout (`lib/view/log-line.ts`).
  */
 

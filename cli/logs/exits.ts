@@ -1,11 +1,11 @@
 /**
- * How the processes of attempts that went silent ended, as the logs on this machine say it.
+ * Finds in the logs on this machine how the processes of silent attempts ended.
  *
- * Owns: which line belongs to which attempt. Does not own: the lines (`lib/aws/telemetry.ts`; where a process
- * had no time to write one, the local cloud's own), where they are (`local-files.ts`).
+ * Owns: which line belongs to which attempt. Does not own: the lines (`lib/aws/telemetry.ts`; if a process
+ * had no time to write one, the local cloud writes it), their files (`local-files.ts`).
  *
- * The execution's record cannot know: a process that ends has no time for a write. Of a deployment on AWS
- * each query of the logs costs money, so it is made by `logs` alone.
+ * The execution's record cannot contain it, because a dying process has no time for a write. On AWS each
+ * query of the logs costs money, so only the command `logs` makes one.
  */
 
 import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
@@ -17,11 +17,11 @@ const ANSWER_WITHIN_MS = 2_000;
 const WHY = /\/executions\/[^/]+(?=\/why$)/u;
 
 /**
- * A `fetch` for an API on this machine that adds to `why` how a silent process ended, as its logs say.
+ * A `fetch` for an API on this machine. It adds to `why` how silent processes ended, from their logs.
  * @param logs a folder with a log for each function; by default, the folder of the local cloud that answers
  */
 export function fetchWithExits(send: typeof fetch, logs?: string): typeof fetch {
-  // A page asks again with each write, so what the logs had is kept, of the latest execution asked for.
+  // A page asks again after each write, so the lines of the latest execution are kept.
   let known = { id: '', lines: [] as LogLine[], files: undefined as LocalFiles | undefined };
   return async (input, init) => {
     const answer = await send(input, init);
@@ -59,7 +59,7 @@ async function logsOf(send: typeof fetch, { origin }: URL): Promise<string | und
   }
 }
 
-/** Reads what an execution's processes have written, and how others ended. */
+/** Reads the lines of an execution's processes, and those about how processes ended. */
 export function exitLines(executionId: string): (text: string, source: string) => LogLine | undefined {
   const read = linesOf({ executionId, children: false, level: 'warn' });
   return (text, source) => read(text, source) ?? deathLine(text, source);
@@ -68,8 +68,8 @@ export function exitLines(executionId: string): (text: string, source: string) =
 type Past = Reasons['past'][number];
 
 /**
- * Adds how its process ended to what is said of each attempt that went silent.
- * @param view undefined where it could not be read: then only what a process has written itself is found
+ * Adds to each silent attempt how its process ended.
+ * @param view undefined if it could not be read; then only lines of the processes themselves count
  */
 export async function withExits(
   reasons: Reasons,
@@ -103,10 +103,13 @@ function exitSaid(one: Past, exits: readonly LogLine[]): string | undefined {
   return exit && `: its process ended with exit code ${String(exit.entry['exitCode'])}`;
 }
 
-/** The function of several agents; its name says not of which. */
+/** The logical id of a function with several agents; it does not say which. */
 const OF_HOST = /AgentsHost[a-z0-9]+Function[0-9A-F]{8}$/u;
 
-/** Lambda's line names no attempt: another one of the same agent may have run in that process. */
+/**
+ * Lambda's line about a process that may have been this attempt's. It names no attempt, and another one of
+ * the same agent may have run in that process.
+ */
 function deathSaid(one: Past, agent: string | undefined, deaths: readonly LogLine[]): string | undefined {
   if (agent === undefined) return undefined;
   const ofAgent = new RegExp(`Agents${agent.replaceAll('-', '')}Function[0-9A-F]{8}$`, 'u');

@@ -1,11 +1,11 @@
 /**
- * Log lines of a deployment, asked of CloudWatch Logs Insights: one query for up
- * to 50 log groups, sorted there.
+ * The log lines of a deployment, queried from CloudWatch Logs Insights: one query for up to 50 log groups,
+ * sorted by it.
  *
  * Owns: the query, its time range, and that no line is returned twice. Does not own: the calls
  * (`../aws/calls.ts`), which log groups there are (`../aws/tagged.ts`).
  *
- * FilterLogEvents would cost nothing, but reads one group at a time and page after page of what does not fit.
+ * FilterLogEvents would be free of charge, but reads one group at a time, page by page.
  * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html
  */
 
@@ -25,13 +25,14 @@ import {
 /** The limits of one query, both from StartQuery. */
 const MOST_GROUPS = 50;
 export const MOST_LINES = 10_000;
-/** Between two questions whether a query is done. */
+/** The time between two checks whether a query is done. */
 const ASK_EVERY_MS = 1_000;
 /**
- * So late may a line arrive that is not read twice over the whole time: what was read already is left out.
+ * How late a line may arrive and still be read. Each query begins this much earlier than the last one ended,
+ * and leaves out lines that were already read.
  */
 const LATE_MS = 120_000;
-/** Nothing else may be put into a query. */
+/** The only text that may be put into a query. */
 const ID = /^[a-z0-9.-]{1,1200}$/;
 
 export interface InsightsOptions {
@@ -39,18 +40,18 @@ export interface InsightsOptions {
   readonly clock: Clock;
   readonly stack: string;
   readonly wanted: Wanted;
-  /** Epoch ms; nothing of the execution was written before. */
+  /** Epoch ms; the execution has no earlier lines. */
   readonly from: number;
-  /** Epoch ms; absent: now. */
+  /** Epoch ms; absent for now. */
   readonly to?: number;
 }
 
-/** Clocks of functions may be that far behind the table's. */
+/** The functions' clocks may be behind the table's by this much. */
 const BEFORE_START_MS = 60_000;
-/** An attempt may outlive its execution for as long as a function runs. */
+/** The longest time that an attempt can run after the end of its execution. */
 const AFTER_END_MS = 15 * 60_000;
 
-/** Reads the lines of one execution, in the time in which there can be any. */
+/** Reads the lines of one execution, in the time range in which it can have any. */
 export const insightsOf = (
   where: Pick<InsightsOptions, 'calls' | 'clock' | 'stack'>,
   { executionId, startedAt, endedAt }: ExecutionView,
@@ -68,7 +69,7 @@ export class Insights implements LogSource {
   readonly #seen = new Set<string>();
   #from: number;
   #groups: readonly string[] | undefined;
-  /** Bytes that the queries have read, by which AWS charges. */
+  /** Bytes that the queries scanned, by which AWS charges. */
   scannedBytes = 0;
   /** A query had more lines than it may return. */
   isCut = false;
@@ -111,7 +112,7 @@ export class Insights implements LogSource {
     const { calls, clock, wanted } = this.#options;
     const { queryId } = await calls.json('logs', 'StartQuery', {
       logGroupNames,
-      // Seconds, both included.
+      // In seconds; both ends are included.
       startTime: Math.floor(this.#from / 1_000),
       endTime: Math.ceil(to / 1_000),
       queryString: queryFor(wanted),
@@ -139,7 +140,7 @@ export class Insights implements LogSource {
       const { '@ptr': pointer = '', '@message': message = '', '@log': log = '' } = fields;
       if (this.#seen.has(pointer)) return [];
       this.#seen.add(pointer);
-      // 'account:group'
+      // The log is 'account:group'.
       const line = wantedLine(message, log.replace(/^\d+:/, ''), this.#options.wanted);
       return line === undefined ? [] : [line];
     });

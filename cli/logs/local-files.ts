@@ -1,8 +1,8 @@
 /**
- * Log lines of a system on this machine: one file for each function and each worker.
+ * The log lines of a system on this machine, from one file for each function and each worker.
  *
- * Owns: reading on where it has stopped, whole lines only. Does not own: where the
- * files are (`../dev/dev-folder.ts`).
+ * Owns: reading on from the last position, whole lines only. Does not own: where the files are
+ * (`../dev/dev-folder.ts`).
  */
 
 import { open, readdir } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { inOrder, type LogLine, type LogSource } from '../../lib/view/log-line.t
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 10;
 
-/** Up to where a file was read, and the beginning of the line there. */
+/** The position up to which a file was read, and the incomplete line before it. */
 interface Place {
   readonly at: number;
   readonly begun: Buffer;
@@ -24,13 +24,13 @@ export class LocalFiles implements LogSource {
   readonly #read: (text: string, source: string) => LogLine | undefined;
   readonly #places = new Map<string, Place>();
 
-  /** @param read what a line of a file is; nothing for one that is left out */
+  /** @param read parses a line of a file; undefined leaves it out */
   constructor(folder: string, read: (text: string, source: string) => LogLine | undefined) {
     this.#folder = folder;
     this.#read = read;
   }
 
-  /** @throws CliError `no-logs`: nothing has run with its data there */
+  /** @throws CliError `no-logs` if nothing has run with its data there */
   async next(): Promise<readonly LogLine[]> {
     const names = await readdir(this.#folder).catch(() => undefined);
     if (names === undefined)
@@ -51,7 +51,7 @@ export class LocalFiles implements LogSource {
     try {
       const { size } = await file.stat();
       let { at, begun } = this.#places.get(name) ?? { at: 0, begun: Buffer.alloc(0) };
-      // Begun anew, with `--fresh`.
+      // The file was replaced, with `--fresh`.
       if (size < at) [at, begun] = [0, Buffer.alloc(0)];
       const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, size - at));
       while (at < size) {

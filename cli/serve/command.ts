@@ -1,7 +1,7 @@
 /**
  * `steadfast serve`: the whole system in this process, over one file, for one machine.
  *
- * Owns: its options, which folders are meant, the signals, what is said. Does not own: the server (`serve/`).
+ * Owns: its options, the choice of folders, the signals, the text. Does not own: the server (`serve/`).
  */
 
 import { countText } from '../../lib/view/text.ts';
@@ -91,7 +91,7 @@ signal ends the process at once. The next start continues from the same state: d
 async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number> {
   const beganAt = performance.now();
   try {
-    // Loaded here: the other commands have no use for a server.
+    // Imported here, because other commands do not need a server.
     const [{ startServer }, { loadProject }, { Tokens }, { fetchOf }, { eventTarget }] = await Promise.all([
       import('../../serve/server.ts'),
       import('../../serve/project.ts'),
@@ -133,18 +133,18 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     await stopAsked(io);
     await server.stop();
     io.out('Stopped. The next start continues from the same file.\n');
-    // At once: the next process takes an attempt that outlasts its grace for dead, and may repeat it.
+    // Ends at once: the next process counts attempts past their grace as dead, and may repeat them.
     process.exit(EXIT.ok);
   } catch (error) {
     throw error instanceof CliError ? error : new CliError('serve', messageOf(error), EXIT.failed);
   }
 }
 
-/** The line of a start that goes on with what the process before has left. */
+/** The line of a start that continues what the previous process left. */
 export const resumedText = (executions: number, attempts: number): string =>
   `Resumed: ${countText(executions)} executions with work under way; ${countText(attempts)} attempts of the previous process were lost.`;
 
-/** Only this user may read the folder: it holds inputs, and tokens of callbacks. */
+/** Creates the folder readable by this user only: it will contain inputs and tokens of callbacks. */
 function makeFolder(folder: string, data: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -171,14 +171,14 @@ function options(flags: ServeFlags, served: Served): Omit<ServerOptions, 'file'>
     ...(rate === undefined ? {} : { rates: ratesOf(rate) }),
     isOwnProcess: true,
     onBroken: (error) => {
-      // No write is taken any more. The next start finds out what became of the disk.
+      // No more writes are accepted. The next start finds out what happened to the disk.
       process.stderr.write(`${error.message}\n`);
       process.exit(EXIT.failed);
     },
   };
 }
 
-/** @throws Error for what is no `<agent>=<rate>` */
+/** @throws Error if a text is not `<agent>=<rate>` */
 function ratesOf(texts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     texts.map((text) => {
@@ -189,7 +189,9 @@ function ratesOf(texts: readonly string[]): Readonly<Record<string, string>> {
   );
 }
 
-/** It asks the API in this process, and draws what this process has measured since its start. */
+/**
+ * Adds the console. It calls the API in this process, and draws what this process measured since its start.
+ */
 function withConsole(
   ask: (api: Api) => typeof fetch,
   { err }: Io,
@@ -210,7 +212,7 @@ function withConsole(
   };
 }
 
-/** Nothing where neither is given; a variable that is empty was meant to have some. */
+/** The tokens; undefined if neither option nor variable is given. An empty variable is an error. */
 function tokensText({ tokens: file }: ServeFlags, { env }: Io): string | undefined {
   if (file === undefined) return env['STEADFAST_TOKENS'];
   try {
@@ -239,13 +241,13 @@ function banner(
   return `${lines.join('\n')}\n`;
 }
 
-/** Before the start, during which it may end. */
+/** Read before the start, during which the parent may end. */
 const PARENT = process.ppid;
 const PARENT_EVERY_MS = 1_000;
 
 /**
- * Resolves at the first signal; at a second one the process ends. npm passes on no SIGTERM: where it has
- * started this process, the end of the parent is one.
+ * Resolves at the first signal; a second one ends the process. npm does not pass SIGTERM on, so if npm
+ * started this process, the end of the parent counts as a signal.
  */
 const stopAsked = (io: Io): Promise<void> =>
   new Promise((stop) => {

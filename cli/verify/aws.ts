@@ -1,8 +1,9 @@
 /**
- * The ports of `verify` over an AWS account.
+ * The ports of `verify` on an AWS account.
  *
- * Owns: what an account alone answers, and what a stack without the workflows of verify cannot answer. Does
- * not own: what the stack is (`stack-facts.ts`), how a call is made (`../aws/calls.ts`).
+ * Owns: the answers that only an account can give, and those that a stack without the workflows of verify
+ * cannot give. Does not own: facts about the stack (`stack-facts.ts`), how a call is made
+ * (`../aws/calls.ts`).
  */
 
 import { existsSync } from 'node:fs';
@@ -21,7 +22,7 @@ export interface AwsOptions {
   readonly calls: Calls;
   readonly stack: string;
   readonly runId: string;
-  /** Absent for a stack that is not of verify. */
+  /** Absent for a stack that `verify` did not make. */
   readonly tearDown?: Ports['tearDown'];
 }
 
@@ -51,7 +52,9 @@ export async function awsPorts({ calls, stack, runId, tearDown }: AwsOptions): P
   };
 }
 
-/** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html */
+/**
+ * Reads outputs: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
+ */
 export async function outputsOf(calls: Calls, StackName: string): Promise<Readonly<Record<string, string>>> {
   const [outputs = ''] = inXml(await calls.form('DescribeStacks', { StackName }), 'Outputs');
   return Object.fromEntries(
@@ -59,10 +62,10 @@ export async function outputsOf(calls: Calls, StackName: string): Promise<Readon
   );
 }
 
-/** https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html: the CDK's own qualifier. */
+/** The CDK's default qualifier: https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html */
 const QUALIFIER = 'hnb659fds';
 
-/** The parameter with the version of the bootstrap stack that the CDK would use in a folder. */
+/** The SSM parameter with the version of the bootstrap stack that the CDK would use in a folder. */
 export function bootstrapIn(root: string): string {
   const file = join(root, 'cdk.json');
   const { context } = existsSync(file) ? readObject(file) : {};
@@ -96,7 +99,10 @@ export const accountFacts = (calls: Calls, root = process.cwd()): AccountFacts =
   },
 });
 
-/** https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html */
+/**
+ * The most lines that are read:
+ * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html
+ */
 const MOST_LINES = 100;
 async function linesOf(
   calls: Calls,

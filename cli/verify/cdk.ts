@@ -1,5 +1,5 @@
 /**
- * One call of the CDK's command line. Owns: the child process, how its failure reads. Does not own: what is
+ * Runs one command of the CDK. Owns: the child process, and the text of its failure. Does not own: what is
  * deployed (`throwaway.ts`).
  */
 
@@ -10,7 +10,7 @@ import { CliError, EXIT, type Io } from '../io.ts';
 
 const MOST_CHARS = 2_000;
 
-/** @throws CliError `cdk` with the end of what it said */
+/** @throws CliError `cdk` with the end of the command's output */
 export async function cdk(
   io: Io,
   { root, app }: Project,

@@ -1,8 +1,8 @@
 /**
- * A check as data, which is run through ports.
+ * A check as data: a row of docs/not-verified.md, answered by a program or by hand.
  *
- * Owns: the types, and the two ways in which a row of docs/not-verified.md is answered. Does not own: the
- * checks (`checks/`), the ports' answers (`local.ts`, `aws.ts`), the order (`run.ts`).
+ * Owns: the types. Does not own: the checks (`checks/`), the ports' answers (`local.ts`, `aws.ts`), the order
+ * (`run.ts`).
  *
  * V1 a check that cannot be answered is 'not run' with its reason, and counts as neither good nor bad.
  */
@@ -40,14 +40,14 @@ export type Run = (ports: Ports) => Promise<Finding>;
 export interface Check extends PageRow {
   readonly phase: Phase;
   readonly needs: readonly Need[];
-  /** The expected result, for a report beside the row. */
+  /** The expected result, printed in a report beside the row. */
   readonly expected: string;
   readonly run: Run;
 }
 
 /** A row that no program checks. */
 export interface ByHand extends PageRow {
-  /** Why not. */
+  /** Why no program checks it. */
   readonly byHand: string;
 }
 
@@ -56,7 +56,7 @@ export const isCheck = (entry: Entry): entry is Check => 'run' in entry;
 
 export interface Finding {
   readonly ok: boolean;
-  /** The figures, ids and names that were seen. */
+  /** The figures, ids and names that the check saw. */
   readonly evidence: string;
 }
 

@@ -1,7 +1,7 @@
 /**
  * `steadfast verify`: proves a deployment, in an account or on this machine.
  *
- * Owns: its options, which deployment they mean, its exit code. Does not own: the checks (`checks/`), the
+ * Owns: its options, the choice of the deployment, its exit code. Does not own: the checks (`checks/`), the
  * order (`run.ts`), the report (`report.ts`).
  */
 
@@ -95,14 +95,14 @@ async function inAccount(cli: Cli, command: Command, flags: Flags, runId: string
   const place = { deployment: `stack ${stack}`, region };
   if (flags.stack !== undefined)
     return { ...place, ports: await awsPorts({ calls, stack, runId }), stop: async () => {} };
-  // Before anything is made.
+  // Checked before anything is created.
   const { ok, evidence } = await bootstrapped(accountFacts(calls));
   if (!ok) throw new CliError('not-ready', `bootstrap in ${region}: ${evidence}`, EXIT.failed);
   const { deploy, tearDown, removed } = throwaway(calls, cli.io, stack);
   const interrupted = onInterrupt(cli.io, removed);
   try {
     await deploy();
-    // `stop` also where a check has thrown; once more does nothing.
+    // `stop` is also called after a check has thrown; a second call does nothing.
     return { ...place, ports: await awsPorts({ calls, stack, runId, tearDown }), stop: removed };
   } catch (error) {
     await removed().catch((left: unknown) => cli.io.err(`${messageOf(left)}\n`));

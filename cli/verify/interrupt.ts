@@ -1,15 +1,15 @@
 /**
- * Ends a run of `verify` after an interrupt: no further check begins, and what was made is removed.
+ * Ends a run of `verify` after an interrupt: no further check begins, and what the run created is removed.
  *
  * Owns: the signals, and where a run stops. Does not own: how something is removed (`throwaway.ts`).
  *
- * I1 a run that was interrupted goes no further than its next check, and writes no report.
+ * I1 an interrupted run stops before its next check, and writes no report.
  */
 
 import { EXIT, type Io, messageOf } from '../io.ts';
 
 export interface Interrupt {
-  /** Returns at once; after an interrupt never. */
+  /** Resolves at once; after an interrupt, never. */
   readonly passed: () => Promise<void>;
   readonly off: () => void;
 }
@@ -18,7 +18,7 @@ export interface Interrupt {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const NEVER = new Promise<never>(() => {});
 
-/** An interrupt leaves nothing behind, or says what it leaves. */
+/** Handles interrupts: each leaves nothing behind, or prints what it leaves. */
 export function onInterrupt(
   io: Pick<Io, 'err'>,
   stop: () => Promise<void>,

@@ -1,8 +1,8 @@
 /**
  * The stack of `verify` on a local cloud, started from its template for one run.
  *
- * Owns: its folder, and that nothing is left behind. Does not own: synthesis and start (`../dev/`), what is
- * checked.
+ * Owns: its folder, and that nothing is left behind. Does not own: synthesis and start (`../dev/`), the
+ * checks.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

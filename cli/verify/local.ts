@@ -1,7 +1,7 @@
 /**
- * The ports of `verify` over a local cloud, through its addresses alone.
+ * The ports of `verify` on a local cloud, through its addresses only.
  *
- * Owns: what a local cloud cannot answer, and why. Does not own: the cloud (`local/`), how one is started
+ * Owns: what a local cloud cannot answer, and why. Does not own: the cloud (`local/`), how it is started
  * (`local-stack.ts`).
  */
 

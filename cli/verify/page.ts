@@ -1,7 +1,7 @@
 /**
- * docs/not-verified.md, printed from the checks.
+ * Prints docs/not-verified.md from the checks.
  *
- * Owns: the page's text beside its rows. Does not own: the rows (`checks/`).
+ * Owns: the page's text around its rows. Does not own: the rows (`checks/`).
  */
 
 import { AREAS, type Entry, isCheck } from './check.ts';
@@ -37,7 +37,7 @@ export function printNotVerified(entries: readonly Entry[] = ENTRIES): string {
   return `${HEAD}${sections.join('')}`;
 }
 
-/** Without blanks between cells: the page has a limit of words, and a bar is none. */
+/** A row without blanks between cells, because the page has a limit of words and a bar would count as one. */
 function rowOf(entry: Entry): string {
   const id = entry.stops === true ? `**${entry.id}**` : entry.id;
   return `|${id}|${entry.row}|${howOf(entry)}|`;

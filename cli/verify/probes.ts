@@ -36,7 +36,10 @@ export function portsOver({ calls, api, runId, outputs, queueUrls, tick }: Place
   };
 }
 
-/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_GetQueueAttributes.html */
+/**
+ * Reads a queue:
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_GetQueueAttributes.html
+ */
 async function queueOf(calls: Calls, QueueUrl: string): Promise<QueueFacts> {
   const { Attributes } = await calls.json('sqs', 'GetQueueAttributes', { QueueUrl, AttributeNames: ['All'] });
   const found = Object(Attributes) as Readonly<Record<string, string | undefined>>;
@@ -51,7 +54,7 @@ async function queueOf(calls: Calls, QueueUrl: string): Promise<QueueFacts> {
 }
 const lastPart = (arn: string): string => arn.split(':').at(-1) ?? '';
 
-/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html */
+/** Reads a metric: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html */
 async function metricSum(
   calls: Calls,
   deployment: string,
@@ -71,10 +74,10 @@ async function metricSum(
   return Values.length === 0 ? undefined : Values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Answers without a message before a queue counts as empty: SQS may ask one of its servers alone. */
+/** How many answers without a message show that a queue is empty: SQS may ask only one of its servers. */
 const EMPTY_ANSWERS = 3;
 
-/** Everything that waits in a queue; it is gone from it then. */
+/** Takes all waiting messages out of a queue. */
 async function taken(calls: Calls, QueueUrl: string): Promise<readonly string[]> {
   const bodies: string[] = [];
   for (let empty = 0; empty < EMPTY_ANSWERS; ) {
@@ -89,7 +92,7 @@ async function taken(calls: Calls, QueueUrl: string): Promise<readonly string[]>
   return bodies;
 }
 
-/** @param outputs of the stack of `verify`; of another one nothing of it is asked */
+/** @param outputs of the stack of `verify`; without them its own resources are not read */
 function probesOf(calls: Calls, outputs: Place['outputs'], tick: Probes['tick'] = async () => {}): Probes {
   const TableName = outputs['VerifyEffects'];
   const seen = new Map<string, number>();

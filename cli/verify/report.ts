@@ -1,7 +1,7 @@
 /**
- * The report of a run: JSON and Markdown, for a person who signs it.
+ * The report of a run as JSON and Markdown, for a person who signs it.
  *
- * Owns: its form, and that no account and no request can be read from it. Does not own: what was found.
+ * Owns: its form, and that it reveals no account and no request. Does not own: the results.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { AREAS, isCheck } from './check.ts';
 import type { Result } from './run.ts';
 
 export interface Subject {
-  /** Which deployment, for example `stack Steadfast-verify` or `the local cloud`. */
+  /** The deployment, for example `stack Steadfast-verify` or `the local cloud`. */
   readonly deployment: string;
   readonly region: string;
   readonly version: string;
@@ -24,7 +24,7 @@ export function countsOf(results: readonly Result[]) {
   return { rows: results.length, held: count('held'), failed: count('failed'), notRun: count('not run') };
 }
 
-/** Account numbers, ids of requests, all UUIDs, keys, and names of persons in the names of principals. */
+/** The text without account numbers, ids of requests, UUIDs, keys, and names of persons in principals. */
 export const redacted = (text: string): string =>
   text
     .replaceAll(/(request[-_ ]?id[\\"]*\s*[:=]\s*[\\"]*)[\w+/=-]+/gi, '$1<id>')
@@ -66,7 +66,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\
 const tableRow = ({ entry, outcome, evidence }: Result): string =>
   `| ${[outcome, entry.row, isCheck(entry) ? entry.expected : '', evidence].map(cell).join(' | ')} |`;
 
-/** @returns the two files */
+/** @returns the paths of the two files */
 export function writeReport(folder: string, results: readonly Result[], subject: Subject): readonly string[] {
   mkdirSync(folder, { recursive: true });
   const files = { 'verify.json': jsonReport, 'verify.md': markdownReport };

@@ -1,8 +1,8 @@
 /**
- * The order in which checks run, and what came of each.
+ * Runs the checks in their order, and collects the results.
  *
- * Owns: phases, that one check's error is no other's. Does not own: what a check does (`checks/`), what is
- * printed (`report.ts`).
+ * Owns: the phases, and that an error in one check affects no other. Does not own: what a check does
+ * (`checks/`), what is printed (`report.ts`).
  */
 
 import { messageOf } from '../io.ts';
@@ -19,11 +19,17 @@ export interface Result {
 
 export interface RunOptions {
   readonly say: (line: string) => void;
-  /** Asked before and after each check: once a run is interrupted, no other begins, and none is judged. */
+  /**
+   * Awaited before and after each check. Once a run is interrupted it never resolves, so that no other check
+   * begins, and none is judged.
+   */
   readonly passed?: () => Promise<void>;
 }
 
-/** Executions take turns waiting. A new account has ten concurrent executions for all functions. */
+/**
+ * How many checks of a phase run at once. Executions mostly wait, and a new account has ten concurrent
+ * executions for all functions.
+ */
 const SIDE_BY_SIDE: Partial<Readonly<Record<Phase, number>>> = { executions: 4, faults: 2 };
 
 export async function run(

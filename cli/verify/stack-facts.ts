@@ -18,8 +18,10 @@ export const stackFacts = (calls: Calls, clock: Clock, stack: string): StackFact
 });
 
 /**
+ * Reads the drift of the stack by
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DetectStackDrift.html and the two
- * that read what it found. @throws CliError `no-drift` where it does not end
+ * calls that return its result.
+ * @throws CliError `no-drift` if the detection does not end
  */
 async function drifted(calls: Calls, clock: Clock, StackName: string): Promise<readonly string[]> {
   const begun = await calls.form('DetectStackDrift', { StackName });
@@ -48,7 +50,10 @@ async function drifted(calls: Calls, clock: Clock, StackName: string): Promise<r
   return found;
 }
 
-/** https://docs.aws.amazon.com/sns/latest/api/API_GetTopicAttributes.html: those that are confirmed. */
+/**
+ * The number of confirmed subscriptions:
+ * https://docs.aws.amazon.com/sns/latest/api/API_GetTopicAttributes.html
+ */
 async function subscribersOf(calls: Calls, TopicArn: string): Promise<number> {
   const xml = await calls.form('GetTopicAttributes', { TopicArn }, 'sns');
   const entry = inXml(xml, 'entry').find((one) => textIn(one, 'key') === 'SubscriptionsConfirmed');

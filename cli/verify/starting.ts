@@ -1,15 +1,15 @@
 /**
- * How checks start executions of their own, and wait for what follows.
+ * How checks start executions, and wait for the results.
  *
- * Owns: that each run has keys of its own, and that no wait is without an end. Does not own: what must come
- * of it (`checks/`).
+ * Owns: that each run has keys of its own, and that every wait ends. Does not own: the expected results
+ * (`checks/`).
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { type Finding, finding } from './check.ts';
 import type { Ports } from './ports.ts';
 
-/** Begun with a key of this run, so that a repeated call starts nothing twice. */
+/** Starts an execution under a key of this run, so that a repeated call starts nothing twice. */
 export async function begin(
   { api, begun, runId }: Ports,
   workflow: string,
@@ -40,7 +40,7 @@ export const expects = (view: ExecutionView, status: string, more: readonly stri
 export const is = (what: string, seen: unknown, wanted: unknown): string[] =>
   seen === wanted ? [] : [`${what}: ${String(seen)}, not ${String(wanted)}`];
 
-/** The execution as it has ended, or as it is after some minutes: a check must not wait for ever. */
+/** The execution at its end, or as it is after some minutes, because a check must not wait for ever. */
 export async function endOf(ports: Ports, id: string): Promise<ExecutionView> {
   const viewAtEnd = async (): Promise<ExecutionView | undefined> => {
     const view = await ports.api.get(id, { wait: `${ANSWER_WITHIN_MS}ms` });
@@ -54,7 +54,7 @@ const ANSWER_WITHIN_MS = 20_000;
 const PATIENCE_MS = 120_000;
 const POLL_EVERY_MS = 1_000;
 
-/** Asks again until there is an answer. @returns nothing after two minutes without one */
+/** Asks until there is an answer. @returns undefined after two minutes without one */
 export async function until<Found>(
   { clock }: Ports,
   ask: () => Promise<Found | undefined>,
@@ -68,9 +68,9 @@ export async function until<Found>(
   }
 }
 
-/** A second delivery comes within seconds. */
+/** The time within which a second delivery would come. */
 const TWICE_WITHIN_MS = 10_000;
-/** The answer a while after the first one: what must happen once may happen again. */
+/** Asks again some time after the first answer, because what must happen once may happen again. */
 export async function again<Found>(
   ports: Ports,
   ask: () => Promise<Found | undefined>,

@@ -1,12 +1,12 @@
 /**
- * The stack of `verify` in an account: deployed for one run, and gone after it.
+ * The stack of `verify` in an account, which exists for one run.
  *
- * Owns: the calls of the CDK's command line, and the proof that nothing is left. Does not own: what is in the
- * stack (`stack/app.ts`).
+ * Owns: the commands of the CDK, and the proof that nothing is left. Does not own: the resources in the stack
+ * (`stack/app.ts`).
  *
  * T1 the name of the stack is made for the run: no other stack is ever deleted.
- * T2 once the stack is being removed, nothing is deployed any more: what an interrupted run still begins
- *    would be left behind.
+ * T2 once the removal of the stack has begun, nothing is deployed any more: what an interrupted run begins
+ *    then would be left behind.
  */
 
 import type { s3Values } from '../../lib/aws/s3-values.ts';
@@ -19,27 +19,27 @@ import { verifyProject } from './local-stack.ts';
 /** The tag of every resource of the stack; its value is the stack's name. */
 export const VERIFY_TAG = 'steadfast:verify';
 const UNASKED = ['--require-approval', 'never'] as const;
-/** Tags may be found some minutes late, and for some minutes after what carried them is gone. */
+/** The time until tags are found, and until tags of deleted resources disappear. */
 const TAGS_WITHIN_MS = 10 * 60_000;
 const POLL_EVERY_MS = 15_000;
 /**
- * CloudFormation deletes no stack that is rolling back, which goes on without its command, and no bucket into
- * which a function has put a value meanwhile.
+ * How often the deletion is tried. CloudFormation deletes no stack while it rolls back, which continues
+ * without the command, and no bucket into which a function has written meanwhile.
  */
 const TRIES = 10;
 const RETRY_EVERY_MS = 60_000;
 
 export interface Throwaway {
   readonly deploy: () => Promise<void>;
-  /** Once: an interrupt may come meanwhile. @throws CliError `not-removed` */
+  /** Tears down once, although an interrupt may ask for it as well. @throws CliError `not-removed` */
   readonly tearDown: () => Promise<readonly string[]>;
-  /** Deletes what is still there, where the run ended before its teardown, and names what is left. */
+  /** Deletes what is left if the run ended before its teardown, and names what remains. */
   readonly removed: () => Promise<void>;
 }
 
 /** @param run runs the CDK's command line */
 export function throwaway(calls: Calls, io: Io, stack: string, run = cdk, clock = CLOCK): Throwaway {
-  /** The call of the CDK that goes on. */
+  /** The CDK's command under way. */
   let running: Promise<unknown> = Promise.resolve();
   let gone: Promise<readonly string[]> | undefined;
 
@@ -95,8 +95,8 @@ export function throwaway(calls: Calls, io: Io, stack: string, run = cdk, clock 
 }
 
 /**
- * The buckets by CloudFormation: tags may not be found yet, and a bucket that is left full is not deleted.
- * Only a message says that there is no such stack.
+ * The stack's buckets, read from CloudFormation: their tags may not be found yet, and a bucket with content
+ * is not deleted. Only an error's message says that the stack does not exist.
  */
 export const bucketsIn = (calls: Calls, stack: string): Promise<readonly string[]> =>
   idsIn(calls, stack, 'AWS::S3::Bucket').catch((error: unknown) => {
@@ -111,7 +111,7 @@ async function valuesIn({ region }: Calls, bucket: string): Promise<Inventory> {
 }
 
 type Inventory = ReturnType<typeof s3Values>;
-/** Removes all that is in a bucket, page by page: CloudFormation deletes one only when it is empty. */
+/** Deletes everything in a bucket, page by page, because CloudFormation only deletes an empty bucket. */
 export async function emptied(values: Pick<Inventory, 'list' | 'remove'>): Promise<void> {
   for (;;) {
     const { items } = await values.list('');
@@ -120,7 +120,10 @@ export async function emptied(values: Pick<Inventory, 'list' | 'remove'>): Promi
   }
 }
 
-/** https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html */
+/**
+ * Finds what has the tag:
+ * https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
+ */
 async function tagged(calls: Calls, stack: string): Promise<readonly string[]> {
   const TagFilters = [{ Key: VERIFY_TAG, Values: [stack] }];
   const arns: string[] = [];

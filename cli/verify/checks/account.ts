@@ -1,17 +1,21 @@
-/**
- * Checks of an account and of the stack in it: reads alone, but for the teardown.
- */
+/** Checks of an account and of the stack in it. All only read, except the teardown. */
 
 import { type Finding, finding, type Run } from '../check.ts';
 import type { AccountFacts } from '../ports.ts';
 
-/** https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html: the oldest that is still taken. */
+/**
+ * The oldest version of the bootstrap stack that the CDK accepts:
+ * https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html
+ */
 const OLDEST_BOOTSTRAP = 6;
 /** The concurrent executions that a stack of a few agents needs with `agentConcurrency: 2`. */
 const LEAST_CONCURRENCY = 10;
-/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html */
+/**
+ * The longest resource policy:
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
+ */
 const MOST_POLICY_BYTES = 5_120;
-/** The bytes that one more API adds. */
+/** The bytes that another API needs in it. */
 const ROOM_BYTES = 400;
 
 export const ACCOUNT: Readonly<Record<string, Run>> = {
@@ -51,7 +55,7 @@ export const ACCOUNT: Readonly<Record<string, Run>> = {
   },
 };
 
-/** Asked before a stack is deployed, too. */
+/** Whether the account is bootstrapped. It is also checked before a stack is deployed. */
 export async function bootstrapped({ bootstrap }: Pick<AccountFacts, 'bootstrap'>): Promise<Finding> {
   const version = await bootstrap();
   const isOld = (version ?? 0) < OLDEST_BOOTSTRAP;

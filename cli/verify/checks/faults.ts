@@ -1,6 +1,6 @@
 /**
- * Checks of two faults that agents of the stack of `verify` make themselves: nothing of the account has to be
- * taken back.
+ * Checks of two faults that agents of the stack of `verify` cause themselves; nothing in the account has to
+ * be reverted.
  */
 
 import { ApiError } from '../../../lib/api/client.ts';
@@ -21,7 +21,7 @@ async function died(ports: Ports): Promise<Finding> {
   );
 }
 
-/** More failures than that open it, from different executions. */
+/** The number of executions that fail: enough to open the breaker. */
 const CALLERS = 12;
 const LONG_MS = 10 * 60_000;
 async function breaker(ports: Ports): Promise<Finding> {
@@ -32,7 +32,7 @@ async function breaker(ports: Ports): Promise<Finding> {
     return status !== undefined && wanted.includes(status) ? status : undefined;
   };
   const ids: string[] = [];
-  // One after the other: all at once would be more than a new account has for everything.
+  // One after the other: all at once would exceed a new account's concurrent executions.
   for (let n = 0; n < CALLERS; n += 1)
     ids.push(await begin(ports, 'verify-breaker', { switch: runId }, `breaker-${n}`));
   const opened = await until(ports, () => at(['open', 'half-open']));
@@ -49,10 +49,10 @@ async function breaker(ports: Ports): Promise<Finding> {
   );
 }
 
-/** Steps that act outside, by workflow. */
+/** The steps with an effect outside, by workflow. */
 const ACTS: Readonly<Record<string, readonly string[]>> = { 'verify-order': ['first', 'second'] };
 
-/** Every execution that the run has begun, also those begun during a fault. */
+/** Checks every execution that the run has begun, also during a fault. */
 async function aftermath({ api, begun, probes }: Ports): Promise<Finding> {
   const problems: string[] = [];
   for (const [id, workflow] of begun) {

@@ -1,7 +1,7 @@
 /**
- * Every row of docs/not-verified.md: what a deployment must do, and which check or whom it needs.
+ * Every row of docs/not-verified.md: what a deployment must do, and which check or person answers it.
  *
- * Owns: the rows. Does not own: what a check does (the files beside it, one function an id).
+ * Does not own: what a check does (the files beside it, one function for each id).
  */
 
 import { AREAS, type Area, type Entry, type Phase, type Run } from '../check.ts';
@@ -12,7 +12,7 @@ import { FAULTS } from './faults.ts';
 import { TRACES } from './traces.ts';
 import { TRIGGERS } from './triggers.ts';
 
-/** Why no program checks a row, in a word for the page and in a sentence for a report. */
+/** Why no program checks a row: a word for the page and a sentence for a report. */
 export const REASONS: Readonly<Record<string, string>> = {
   absent: 'the stack of verify has no such part',
   twice: 'it needs two deployments',
@@ -22,8 +22,8 @@ export const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A check: id (bold: a failure stops work), row, phase, needs, what must be so. What no program checks: id,
- * row, why not.
+ * A check: id (bold: a failure stops work), row, phase, needs, expected result. A row without a check: id,
+ * row, reason.
  */
 const TABLE = `
 # Account and template

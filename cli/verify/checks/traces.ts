@@ -1,12 +1,10 @@
-/**
- * Checks of what the executions of `executions.ts` have left: logs, metrics, dead letters.
- */
+/** Checks of what the executions of `executions.ts` left: logs, metrics, dead letters. */
 
 import { METRICS, type MetricName } from '../../../lib/aws/names.ts';
 import { finding, type Run } from '../check.ts';
 import { until } from '../starting.ts';
 
-/** No line of any function's log may have one of the texts. */
+/** A check that no line of any function's log contains one of the texts. */
 const silent =
   (...texts: readonly string[]): Run =>
   async ({ logs }) =>
@@ -15,7 +13,7 @@ const silent =
       `no line has ${texts.join(' or ')}`,
     );
 
-/** The surroundings of the text: a line may be long, and begin with what says little. */
+/** The part of the line around the text: a line may be long, and its beginning says little. */
 function excerpt(line: string, texts: readonly string[]): string {
   const at = Math.max(0, ...texts.map((text) => line.indexOf(text)));
   return line.slice(Math.max(0, at - BEFORE_CHARS), at + AFTER_CHARS);
@@ -23,9 +21,9 @@ function excerpt(line: string, texts: readonly string[]): string {
 const BEFORE_CHARS = 100;
 const AFTER_CHARS = 400;
 
-/** A young log group may take its time. */
+/** The time until a metric is there: a new log group may need minutes. */
 const METRIC_WITHIN_MS = 5 * 60_000;
-/** Metrics that one run certainly writes. */
+/** Metrics that every run writes. */
 const EMITTED: readonly MetricName[] = [
   'Started',
   'Succeeded',

@@ -1,12 +1,10 @@
-/**
- * Checks of the triggers, which start executions beside the API, and of the events of their ends.
- */
+/** Checks of the triggers, which start executions without the API, and of the events about ends. */
 
 import { type Finding, finding, type Run } from '../check.ts';
 import type { Ports } from '../ports.ts';
 import { again, ended, is, until } from '../starting.ts';
 
-/** Would be rounded by JavaScript. */
+/** A number that JavaScript would round. */
 const LARGE = '9007199254740993';
 
 export const TRIGGERS: Readonly<Record<string, Run>> = {
@@ -30,7 +28,10 @@ export const TRIGGERS: Readonly<Record<string, Run>> = {
   },
 };
 
-/** Not parsed: the number would be rounded. By the event trigger, whose messages are whole events. */
+/**
+ * A message with a number that would be rounded is refused. It uses the event trigger, whose messages are
+ * whole events.
+ */
 async function refusedStart(ports: Ports): Promise<Finding> {
   const queues = await ports.queues();
   const dead = queues.find(({ url }) => url === ports.probes.requests)?.deadLetters;
@@ -77,7 +78,7 @@ async function begunNow({ api }: Ports, since?: number): Promise<readonly Begun[
 }
 
 async function scheduleTrigger(ports: Ports): Promise<Finding> {
-  // One that an earlier run has seen shows nothing of the schedule as it is now.
+  // Only executions begun since now count: an earlier one says nothing about the current schedule.
   const since = ports.clock.now() - CLOCKS_DIFFER_MS;
   await ports.probes.tick('rate(5 minutes)');
   const found = await until(
@@ -87,6 +88,6 @@ async function scheduleTrigger(ports: Ports): Promise<Finding> {
   );
   return finding(found === undefined ? ['no execution was started'] : [], found?.input ?? '');
 }
-/** The schedule fires every five minutes. */
+/** The longest time between two runs of the schedule, which fires every five minutes. */
 const LONGEST_RATE_MS = 6 * 60_000;
 const CLOCKS_DIFFER_MS = 60_000;

@@ -1,8 +1,8 @@
 /**
- * The CDK app of `steadfast verify --throwaway` and `--local`: one stack that goes without a trace.
+ * The CDK app of `steadfast verify --throwaway` and `--local`: one stack that can be deleted without residue.
  *
- * Owns: what the checks need beside a Steadfast: a table of effects, a queue with announced ends, a
- * subscriber of the alarms. Does not own: the workflows (`workflows/proof/`).
+ * Owns: the resources that the checks need beside a Steadfast: a table of effects, a queue of announced ends,
+ * a subscriber of the alarms. Does not own: the workflows (`workflows/proof/`).
  */
 
 import { join, relative } from 'node:path';
@@ -18,7 +18,7 @@ import { SteadfastStack } from '../../../lib/infra/steadfast-stack.ts';
 
 const app = new App({ analyticsReporting: false });
 const name = String(app.node.tryGetContext('steadfast:verifyStack') ?? 'Steadfast-verify');
-// Relative to the working directory: the package's own folder may be read-only.
+// Relative to the working directory, because the package's own folder may be read-only.
 const root = process.cwd();
 const folders = [relative(root, join(import.meta.dirname, 'workflows'))];
 const workflows = await discoverWorkflows({ root, folders });

@@ -1,6 +1,6 @@
 /**
- * The service outside that the agents of `steadfast verify` act on: a table that keeps every request as an
- * effect of its own, and so shows each act that was done twice.
+ * The external service on which the agents of `steadfast verify` act: a table that records every request as
+ * an effect, so that a repeated effect is seen.
  *
  * Owns: the table's form. Does not own: who reads it from outside (`cli/verify/probes.ts`).
  */
@@ -12,11 +12,11 @@ import type { AttemptContext } from 'steadfast';
 const client = new DynamoDBClient();
 const TableName = (): string => process.env['VERIFY_EFFECTS'] ?? '';
 
-/** One for all attempts of a step; it follows from the execution's id. */
+/** The key of a step's effects, the same for all its attempts. It follows from the execution's id. */
 export const keyOf = ({ executionId, step }: Pick<AttemptContext, 'executionId' | 'step'>): string =>
   `${executionId}/${step}`;
 
-/** One more effect, also where there is one under the same key. @returns its id */
+/** Records an effect, even if the key already has one. @returns its id */
 export async function act(key: string): Promise<string> {
   const id = randomUUID();
   await client.send(new PutItemCommand({ TableName: TableName(), Item: { key: { S: key }, id: { S: id } } }));

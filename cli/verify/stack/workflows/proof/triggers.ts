@@ -12,7 +12,7 @@ export const events = onEvent(verifyEvent, {
 
 export const requests = onMessage(verifyEvent, { name: 'verify-requests', maxConcurrency: 2 });
 
-/** Not often: each time costs an execution. */
+/** Fires seldom, because each time costs an execution. */
 export const times = onSchedule(verifyEvent, {
   schedule: 'rate(5 minutes)',
   maxConcurrency: 2,

@@ -1,25 +1,25 @@
 /**
- * The workflows that `steadfast verify` starts, in a stack of its own: each does one thing that a deployment
+ * The workflows that `steadfast verify` starts in a stack of its own. Each does one thing that a deployment
  * must be able to do.
  *
- * Owns: their shapes, and how an attempt is asked to misbehave. Does not own: the misbehaviour (`agents/`),
- * what must come of it (`cli/verify/checks/`).
+ * Owns: their shapes, and the input that asks an attempt to misbehave. Does not own: the misbehaviour
+ * (`agents/`), the expected results (`cli/verify/checks/`).
  */
 
 import { agent, askPerson, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 
-/** Short, so that a recovery is a matter of seconds. */
+/** Short limits, so that a recovery takes seconds. */
 const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '10s', lateEffectWithin: '1s' } as const;
 const PATIENCE = retry(6, { delay: '500ms', maxDelay: '5s' });
 
 /**
- * How the first attempt misbehaves: its answer is lost, its process ends after the effect, or the
- * service declines every attempt.
+ * How the first attempt misbehaves: its answer is lost, its process ends after the effect, or the service
+ * refuses every attempt.
  */
 export const Mode = z.enum(['plain', 'lose-answer', 'die-after', 'decline']);
 
-/** The service acts again on each request, so an unknown outcome is asked for. */
+/** Its service acts again on each request, so an unknown outcome is probed. */
 export const verifyAct = agent('verify-act', {
   input: z.object({ mode: Mode }),
   output: z.object({ effect: z.string() }),
@@ -70,7 +70,7 @@ export const verifyChain = workflow(
   },
 );
 
-/** Its input is too large for a record; its end reads it again. */
+/** Its input is too large for a record, and is read again at its end. */
 export const verifyLarge = workflow(
   'verify-large',
   { input: z.object({ n: z.int(), text: z.string() }), within: '15m' },
@@ -116,7 +116,7 @@ export const verifyBreaker = workflow(
   },
 );
 
-/** The workflow that triggers start; `text` is what came with the event. */
+/** The workflow that triggers start; `text` comes from the event. */
 export const verifyEvent = workflow(
   'verify-event',
   { input: z.object({ id: z.string(), text: z.string() }), within: '15m' },

@@ -1,4 +1,4 @@
-/** A service that is closed until its switch is on. */
+/** A service that refuses every call until its switch is on. */
 
 import { TransientError } from 'steadfast';
 import { effectsOf } from '../effects.ts';

@@ -1,4 +1,4 @@
-/** Returns what it is given. */
+/** Returns its input. */
 
 import { verifyPass } from '../workflow.ts';
 
