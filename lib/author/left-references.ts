@@ -1,9 +1,9 @@
 /**
- * Finds references that a workflow's function reads and leaves: no step, condition or output has them, so
- * they were tested as if they were values (`if (w.input.gift)`), compared, or computed with.
+ * Finds references that a workflow's function reads and does not use in any step, condition or output: they
+ * were tested as if they were values (`if (w.input.gift)`), compared, or computed with.
  *
  * Owns: finding them, and the words. Does not own: paths that lead nowhere (`schemas/reference-check.ts`),
- * sums and texts, which a reference refuses itself. One that is given to a step as well is not noticed.
+ * sums and texts, which a reference refuses itself. A reference that a step also uses is not noticed.
  */
 
 import { expressionsOf } from '../core/plan/plan.ts';
@@ -11,12 +11,12 @@ import { nameOf, type NoteRead } from './references.ts';
 import { refsIn } from '../core/plan/refs-in.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 
-/** By name: the package's copy that loads a workflow need not be the one that declared it. */
+/** Identified by name, because another copy of the package may have declared the workflow. */
 const LEFT: unique symbol = Symbol.for('steadfast.leftReferences');
 
 interface Read {
   readonly reference: string;
-  /** Made where it was read; its stack is worked out when somebody asks. */
+  /** An error made where the field was read; its stack is computed when somebody asks for it. */
   readonly at: Error;
 }
 
@@ -27,7 +27,7 @@ interface FieldsRead {
 
 const keyOf = (source: string, path: readonly string[]): string => [source, ...path].join('\0');
 
-/** The first read of each field. */
+/** Collects the first read of each field. */
 export function fieldsRead(): FieldsRead {
   const all = new Map<string, Read>();
   const note: NoteRead = (source, path) => {
@@ -37,7 +37,7 @@ export function fieldsRead(): FieldsRead {
   return { note, all };
 }
 
-/** The workflow, with what it leaves: a field is taken where it, or a field of it, is in the plan. */
+/** The workflow with its unused reads. A field counts as used if it, or a field of it, is in the plan. */
 export function withLeft<W extends Workflow>(workflow: W, { all }: FieldsRead): W {
   const { steps, onFailure = [], output } = workflow.plan;
   const taken = new Set(
@@ -53,11 +53,11 @@ export interface LeftReference {
   readonly workflow: string;
   readonly reference: string;
   readonly message: string;
-  /** Where it was read. */
+  /** Where the field was read. */
   readonly stack: string | undefined;
 }
 
-/** Left references of a workflow, and of the workflows that it runs. */
+/** The unused references of a workflow, and of the workflows that it runs. */
 export function leftReferences(workflow: Workflow): LeftReference[] {
   const { name, children } = workflow;
   const left = (workflow as { readonly [LEFT]?: readonly Read[] })[LEFT] ?? [];

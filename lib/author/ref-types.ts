@@ -1,8 +1,8 @@
 /**
- * The types of references: what an author may read without asking, and where what may be absent may be given.
+ * The types of references: which values exist for certain, and where one that may be absent is accepted.
  *
- * Owns: these types. Does not own: the values (`references.ts`); the same asked of the schemas, for authors
- * whom no types help (`absence-check.ts`).
+ * Does not own: the values (`references.ts`), the same check by schemas for authors without types
+ * (`absence-check.ts`).
  */
 
 declare const EXPRESSION: unique symbol;
@@ -10,8 +10,8 @@ declare const MAYBE: unique symbol;
 declare const WHY: unique symbol;
 
 /**
- * A typed reference to a value that exists only when the execution runs. What may
- * be absent in it is a `MaybeRef`.
+ * A typed reference to a value that exists only when the execution runs. A part that may be absent is a
+ * `MaybeRef`.
  */
 export type Ref<T> = RefTo<T> & RefFields<T>;
 type RefFields<T> = T extends readonly (infer Item)[]
@@ -29,26 +29,27 @@ type IsTuple<T extends readonly unknown[]> = number extends T['length']
   : T extends readonly []
     ? false
     : true;
-/** Also of a record, whose keys are any. What is `unknown` is not said to be absent. */
+/** Whether a field may be absent: also any key of a record. An `unknown` field counts as present. */
 type IsOptional<T, Key extends keyof T> =
   {} extends Pick<T, Key> ? true : unknown extends T[Key] ? false : undefined extends T[Key] ? true : false;
 
-/** Texts that a type error shows. */
+/** The text of a type error about a value that may be absent. */
 export type MayBeAbsent = 'may be absent: use orElse(…), or required(…) in a step with when: exists(…)';
-/** Likewise. */
+/** The text of a type error about a step that may not succeed. */
 export type MayNotSucceed =
   'its step may fail or be skipped: use orElse(…), or required(…) in a step with when: succeeded(…)';
 
-/** Likewise, of a failure. */
+/** The text of a type error about a failure that may not have happened. */
 export type MayNotFail =
   'its step may not have failed: use orElse(…), or required(…) in a step with when: failed(…)';
 
 /**
- * A reference to what may be missing: an optional field, or the output of a step that may fail or be skipped.
- * `orElse` or `required` makes a `Ref` of it. An optional field may be given to an optional field as it is.
+ * A reference to a value that may be missing: an optional field, or the output of a step that may fail or be
+ * skipped. `orElse` or `required` turns it into a `Ref`. It may be passed as it is to a field that is
+ * optional.
  */
 export type MaybeRef<T, Why extends string = string> = MaybeRefTo<T, Why> & MaybeFields<T, Why>;
-/** Any such reference. It has a name, so that a project's declarations can say it. */
+/** Any such reference. It is an interface, so that a project's declaration files can name it. */
 export interface MaybeRefTo<T, Why extends string> {
   readonly [MAYBE]: T;
   readonly [WHY]: Why;
@@ -69,7 +70,7 @@ export type Input<T> =
       : T extends readonly (infer Item)[]
         ? readonly Input<Item>[]
         : { readonly [Key in keyof T]: Input<T[Key]> | WhereOptional<T, Key> });
-/** Any reference to such a value: how its fields are read does not matter where it is given. */
+/** A reference of which only the type of the value matters. */
 export interface RefTo<T> {
   readonly [EXPRESSION]: T;
 }
@@ -83,7 +84,7 @@ export interface Condition {
 
 /**
  * The type of an execution's output, from what the author's function returned. A field that may be absent is
- * optional there too, and null in a list; the output of a step that may not succeed is refused with the plan.
+ * optional, and null in a list. The output of a step that may not succeed is refused with the plan.
  */
 export type OutputOf<R> =
   R extends MaybeRef<infer T, MayBeAbsent>

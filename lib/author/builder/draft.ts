@@ -1,5 +1,5 @@
 /**
- * The declarations of a workflow as its function is run: what it has so far, and the steps that an agent or
+ * The declarations of a workflow while its function runs: what it has so far, and the steps that an agent or
  * another workflow performs.
  *
  * Owns: these steps and their defaults, the options of a workflow. Does not own: what authors call
@@ -39,11 +39,11 @@ import {
 import { defaultRecovery, planStage, recoveryProblem, undoOf } from './recovery-options.ts';
 import { planOfRound, type RepeatOptions, repeatStep } from './rounds.ts';
 
-/** The input of a workflow, how long it may take, and how its executions are found and kept apart. */
+/** The options of a workflow: its input, its time limit, and how its executions are found and limited. */
 export interface WorkflowOptions<I> {
   /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
   readonly input: StandardSchemaV1<unknown, I>;
-  /** An execution that is not over by then is undone. */
+  /** The time limit of an execution. One that has not ended by then is undone. */
   readonly within: Duration;
   /**
    * How long a pause may last before a person is asked.
@@ -51,43 +51,47 @@ export interface WorkflowOptions<I> {
    */
   readonly pauseWithin?: Duration;
   /**
-   * Tags by which executions are found, three at most: a start's own tag of that name, else the
-   * field of the input, if it is a text, a number or a boolean of up to 200 characters. Each
-   * costs one write unit at the start.
+   * Names of tags by which executions are found, three at most. The value of a tag is that given at the
+   * start, else the input's field of that name, if it is a text, a number or a boolean of up to 200
+   * characters. Each costs one write unit per start.
    * @default none
    */
   readonly tags?: readonly string[];
   /**
    * The tenant of an execution: `(input) => input.tenant`. Messages of different tenants take turns, so that
    * a backlog of one does not delay another; child executions count with their parent.
-   * @default none: in the order of their messages
+   * @default none: messages are taken in their order
    */
   readonly fairBy?: (input: Ref<I>) => Ref<string> | Ref<number>;
   /**
-   * Whether each end is announced on the event bus. `false` also saves a write of each execution that has
+   * Whether each end is announced on the event bus. `false` also saves a write for each execution that has
    * neither a parent nor a lane.
    * @default true
    */
   readonly announceEnds?: boolean;
   /**
-   * How many at a time: one for an order, five for a customer. An execution waits for its place before its
-   * first step, and holds it until nothing of it can act any more; one that is tried again waits again.
-   * @default none: each begins at once
+   * How many executions of one key run at a time: one for an order, five for a customer. An execution waits
+   * for its place before its first step, and keeps the place until nothing of it can act any more. An
+   * execution that is retried waits again.
+   * @default no limit: each begins at once
    */
   readonly concurrency?: ConcurrencyOptions<I>;
 }
 
-/** How many executions of one key there are at a time. */
+/** Limits the executions of one key that run at a time. */
 export interface ConcurrencyOptions<I> {
-  /** The key that shares places: a text of 1 to 1,000 characters or a whole number of the input. */
+  /** The key: a text of 1 to 1,000 characters, or a whole number, of the input. */
   readonly key: (input: Ref<I>) => Ref<string> | Ref<number>;
-  /** How many executions of one key at the same time: 1 to 100. */
+  /** The number of executions of one key that run at a time: 1 to 100. */
   readonly limit: number;
-  /** How long it may wait for its place, before `within` begins; then it fails with `concurrency-timeout`. */
+  /**
+   * How long an execution may wait for its place, before its `within` begins. After that it fails with
+   * `concurrency-timeout`.
+   */
   readonly waitWithin: Duration;
   /**
-   * Workflows whose lanes have one name share their places.
-   * @default the workflow's
+   * The name of the lane. Workflows whose lanes have the same name share their places.
+   * @default the workflow's name
    */
   readonly group?: string;
 }
@@ -95,17 +99,17 @@ export interface ConcurrencyOptions<I> {
 /** The options of a step that an agent performs. */
 export interface StepOptions extends AnyStepOptions, MayFailOptions {
   /**
-   * The stages that are tried after a failure, one after the other.
+   * The stages that follow a failure, one after the other.
    * @default [retry(3, { delay: '1s', maxDelay: '30s' })]
    */
   readonly recovery?: readonly Stage[];
   /**
-   * 'none': what it did stays when the execution is undone.
-   * @default it is undone, unless its agent has no undo
+   * 'none': the step's effect stays when the execution is undone.
+   * @default the step is undone, unless its agent has no undo
    */
   readonly undo?: 'none';
   /**
-   * How its undo is retried before a person is asked.
+   * How often its undo is retried before a person is asked.
    * @default retry(10, { delay: '1s', maxDelay: '1m' })
    */
   readonly retryUndo?: RetryStage;
@@ -115,8 +119,9 @@ export interface StepOptions extends AnyStepOptions, MayFailOptions {
    */
   readonly timeout?: Duration;
   /**
-   * Once the step is done there is no way back, only forward: nothing is undone any more, and where a later
-   * step fails a person is asked. The step itself is never undone.
+   * Makes the step a point of no return: once it is done, nothing is undone any more, not even the step
+   * itself. If a later step fails for good, a person is asked.
+   * @default false
    */
   readonly pointOfNoReturn?: boolean;
 }
@@ -155,7 +160,7 @@ export function callbackOf(draft: Draft, stepName: string, options: CallbackOpti
   return callbackStep(stepName, 'callback', options);
 }
 
-/** A step that runs another workflow, or an item of a list that does. */
+/** Declares a step that runs another workflow, or does so for each item of a list. */
 export function childOf(
   draft: Draft,
   name: string,
@@ -172,7 +177,7 @@ export function childOf(
   return step;
 }
 
-/** A step that is repeated: a round is performed by an agent, or is a workflow. */
+/** Declares a step with rounds, each performed by an agent or a workflow. */
 export function repeatOf(
   draft: Draft,
   name: string,
@@ -206,7 +211,10 @@ export function repeatOf(
   return step;
 }
 
-/** Queue, function and schemas go by the agent's name: two agents of one name would do each other's work. */
+/**
+ * Adds an agent, and refuses a second one of the same name: queue, function and schemas belong to the name,
+ * so each would do the other's work.
+ */
 export function addAgent({ workflow: name, agents }: Draft, step: string, used: Agent): void {
   const known = agents.get(used.spec.name);
   if (known !== undefined && known !== used) {
@@ -235,7 +243,7 @@ export function agentStepOf(
   const { timeout } = options;
   const timeoutMs =
     timeout === undefined ? spec.timeoutMs : parseDuration(timeout, `timeout of step '${name}'`);
-  // The agent's function is built for the agent's timeout; a step can only ask for less.
+  // The agent's function is built for the agent's timeout; a step can only shorten it.
   if (timeoutMs > spec.timeoutMs) {
     const message = `its timeout ${timeout} is longer than that of agent '${spec.name}' (${formatDuration(spec.timeoutMs)})`;
     throw refused('bad-timeout', message);

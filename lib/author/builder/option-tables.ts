@@ -1,8 +1,8 @@
 /**
- * Which options there are, of all that an author declares: the compiler holds each table equal to its type.
+ * The names of all options that an author may give. The compiler keeps each table equal to its type.
  *
- * Owns: the tables of workflows and steps. Does not own: their words (`values/options.ts`), what each option
- * means (beside its type).
+ * Owns: the tables of workflows and steps. Does not own: the text of a refusal (`values/options.ts`), what
+ * each option means (beside its type).
  */
 
 import { type Keys, type KeysOf, optionProblem } from '../../core/values/options.ts';
@@ -51,7 +51,7 @@ const PERFORMED = { recovery: true, timeout: true } as const;
 const UNDONE = { undo: true, retryUndo: true, pointOfNoReturn: true } as const;
 const LIMITS = { concurrency: true, mayFail: true } as const satisfies KeysOf<MapLimits>;
 
-/** By the method of the builder that takes them; a list's items are performed by an agent or a workflow. */
+/** The options of each method of the builder. The items of a list are performed by an agent or a workflow. */
 export const STEP_OPTIONS = {
   step: { ...ANY, ...PERFORMED, ...UNDONE } as const satisfies KeysOf<StepOptions>,
   wait: { ...ANY, for: true, until: true } as const satisfies KeysOf<WaitOptions>,
@@ -100,7 +100,7 @@ export const STEP_OPTIONS = {
   } as const satisfies KeysOf<RepeatOptions<unknown, unknown>>,
 };
 
-/** Options of other steps that the plan's check refuses with a reason. */
+/** Options that belong to other steps; the check of the plan refuses them with a reason. */
 const REASONED: Partial<Readonly<Record<keyof typeof STEP_OPTIONS, Keys>>> = {
   callback: { by: true, show: true },
   mapOfWorkflows: { pointOfNoReturn: true },
@@ -142,7 +142,7 @@ interface Options {
 }
 type Given = Options | undefined;
 
-/** Which of a method's arguments has the options. */
+/** The index of the argument with the options, by method. */
 const OPTIONS_AT = {
   step: 3,
   wait: 1,
@@ -157,7 +157,7 @@ const OPTIONS_AT = {
 
 type Declare = (...given: readonly unknown[]) => unknown;
 
-/** The builder, each of whose methods checks its options first. */
+/** The builder with a check of the options before each method. */
 export function checking<Builder extends object>(workflow: string, builder: Builder): Builder {
   const checked = Object.entries(OPTIONS_AT).map(([method, at]): [string, Declare] => {
     const declare = builder[method as keyof Builder] as Declare;
@@ -179,7 +179,7 @@ export function checking<Builder extends object>(workflow: string, builder: Buil
 const WORKFLOW_KIND = 'steadfast:workflow';
 
 /**
- * Misspelled options, lists without brackets, and steps that are named before they exist.
+ * Refuses misspelled options, lists without brackets, and steps that are named before they are declared.
  * @throws SteadfastError `workflow-refused`
  */
 function checkStepOptions(
@@ -210,7 +210,7 @@ function checkStepOptions(
 }
 
 /**
- * Refuses a value in place of a list: authors forget the brackets.
+ * Refuses a value in place of a list, because authors forget the brackets.
  * @throws SteadfastError `workflow-refused`
  */
 function checkList(

@@ -1,8 +1,8 @@
 /**
- * The pause between two rounds: a wait at the end of a round's plan, where the round does not end them.
+ * The pause between two rounds: a wait at the end of a round's plan, skipped if the round is the last.
  *
- * Owns: that step, and the rounds' condition as the round itself reads it. Does not own: when another round
- * begins (`core/waiting/rounds.ts`), which knows of no pause.
+ * Owns: that step, and the rounds' condition in the terms of the round's own plan. Does not own: when another
+ * round begins (`core/waiting/rounds.ts`), which knows of no pause.
  */
 
 import type { Expr } from '../../core/plan/refs.ts';
@@ -10,7 +10,7 @@ import type { Plan } from '../../core/plan/plan.ts';
 import { stepsIn } from '../../core/plan/refs-in.ts';
 import { isJsonObject, type Json } from '../../core/values/json.ts';
 
-/** @param ends the condition that ends the rounds; reads `last` and `given` */
+/** @param ends the condition that ends the rounds; it reads `last` and `given` */
 export function withPause(plan: Plan, ends: Expr, forMs: number): Plan {
   const when = { $not: asRound(ends, plan.output) };
   const before = new Set(plan.steps.flatMap(({ after }) => after));
@@ -26,7 +26,7 @@ function freeName(taken: readonly string[]): string {
   return names.find((name) => !taken.includes(name)) ?? 'pause';
 }
 
-/** The condition in the words of the round: what it was given is its input, its answer its plan's output. */
+/** The condition in the terms of the round's plan: `given` is its input, `last` its output. */
 function asRound(expr: Expr, output: Expr): Expr {
   if (Array.isArray(expr)) return expr.map((item) => asRound(item as Expr, output));
   if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return expr;
@@ -36,7 +36,7 @@ function asRound(expr: Expr, output: Expr): Expr {
   return Object.fromEntries(Object.entries(expr).map(([key, item]) => [key, asRound(item, output)]));
 }
 
-/** The expression at the end of a path within another one; nothing where only its value shows that. */
+/** The expression at the end of a path within another one; undefined if only the value will show it. */
 export function valueAt(expr: Expr, path: readonly Json[]): Expr | undefined {
   const [key, ...rest] = path;
   if (typeof key !== 'string') return expr;
@@ -52,5 +52,5 @@ export function valueAt(expr: Expr, path: readonly Json[]): Expr | undefined {
   return item === undefined ? NOTHING : valueAt(item, rest);
 }
 
-/** A value that is never there: a number has no length. */
+/** An expression whose value never exists, because a number has no length. */
 const NOTHING: Expr = { $length: 0 };

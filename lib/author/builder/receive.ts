@@ -1,8 +1,8 @@
 /**
- * How authors write a step that takes a message to the execution.
+ * The step that takes a message sent to the execution.
  *
- * Owns: its options and defaults, and that the messages of one name have one schema. Does not own: what is
- * refused of the plan (`check-waiting.ts`), what every step has (`waiting-steps.ts`).
+ * Owns: its options and defaults, and that the messages of one name have one schema. Does not own: the
+ * refusals (`check-waiting.ts`), the options of every step (`waiting-steps.ts`).
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -16,27 +16,27 @@ import { type AnyStepOptions, baseOf, type MayFailOptions, parseDurationOrNone }
 export interface ReceiveOptions<O, E extends 'fail' | 'continue' = 'fail'>
   extends AnyStepOptions,
     MayFailOptions {
-  /** Any Standard Schema: what the body of such a message must fit; one that does not is refused. */
+  /** The schema of the message's body, any Standard Schema. Another body is refused when it is sent. */
   readonly message: StandardSchemaV1<unknown, O>;
   /**
-   * How long to wait for a message. One that was accepted in that time is taken, however late that is seen;
-   * a later one is kept for the next step of its name.
+   * How long to wait for a message. A message accepted in that time is taken, however late that is seen; a
+   * later one is kept for the next step of its name.
    */
   readonly within: Duration;
   /**
-   * What holds without a message in time. 'continue': it goes on, and the output is null. 'fail': the step
-   * fails with `no-message`.
+   * What happens without a message in time. 'continue': the execution goes on, and the output is null.
+   * 'fail': the step fails with `no-message`.
    * @default 'fail'
    */
   readonly otherwise?: E;
   /**
-   * The name of the messages, of which it takes the first that no other step has taken.
-   * @default the step's
+   * The name of the messages. The step takes the first one that no other step has taken.
+   * @default the step's name
    */
   readonly name?: string;
 }
 
-/** The body of a message; null where there may be none. */
+/** The body of a message; with `otherwise: 'continue'` it may be null. */
 export type Received<O, E extends 'fail' | 'continue'> = E extends 'continue' ? O | null : O;
 
 /**

@@ -1,9 +1,9 @@
 /**
- * How authors write a recovery: what is tried after a failure, variant by variant.
+ * The stages of a recovery: what follows a failure, one after the other.
  *
- * Owns: `retry`, `withInput`, `useAgent`, `askPerson`, their defaults, and the refusal of a variant
- * that a crash would bar for ever. Does not own: the refusals of a plan (`check.ts`), what is
- * tried next (`step/recovery.ts`).
+ * Owns: `retry`, `withInput`, `useAgent`, `askPerson`, their defaults, and the refusal of a variant that a
+ * crash would block for ever. Does not own: the refusals of a plan (`check.ts`), the choice of the next stage
+ * (`step/recovery.ts`).
  */
 
 import type { Agent, AgentSpec } from '../../core/plan/agent.ts';
@@ -24,20 +24,21 @@ import { type Keys, type KeysOf, optionProblem } from '../../core/values/options
 
 export interface Backoff {
   /**
-   * The longest pause before the first of the tries; it doubles with each.
+   * The upper limit of the pause before the first retry. It doubles with each retry.
    * @default '1s'
    */
   readonly delay?: Duration;
   /**
-   * The longest pause before any of them.
+   * The upper limit of the pause before any retry.
    * @default '30s', or `delay` if that is longer
    */
   readonly maxDelay?: Duration;
 }
 
 /**
- * `retries` more tries after what came before, with exponential backoff and full jitter.
- * @param backoff `delay`: the longest pause before the first of them; `maxDelay`: before any
+ * Tries `retries` more times. Before each it pauses for a random time between 0 and a limit, which begins at
+ * `delay` and doubles up to `maxDelay`.
+ * @param retries a whole number, without the attempt that failed
  * @example recovery: [retry(5, { delay: '2s', maxDelay: '1m' }), askPerson({ within: '1d' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
@@ -47,9 +48,12 @@ export const retry = (retries: number, backoff: Backoff = {}): RetryStage => {
 };
 
 /**
- * From here on other parameters, for the agent of the stage before, under an idempotency key of their own: a
- * service that ties a key to its first parameters refuses others under it. Taken only when it is certain that
- * nothing of the earlier tries took effect.
+ * Tries with another input from here on, with the agent of the stage before. The input has an idempotency key
+ * of
+ * its own, because a service that ties a key to its first parameters refuses others under it. The stage is
+ * taken only
+ * when it is certain that nothing of the earlier tries took effect.
+ * @param options `attempts`: how many tries, 1 by default; `delay` and `maxDelay` as of `retry`
  * @example recovery: [retry(2), withInput({ amount: w.input.amount, currency: 'EUR' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
@@ -62,8 +66,10 @@ export const withInput = (
 };
 
 /**
- * From here on another agent, with the input that the stage before had: behind a `withInput` with that one.
- * Taken only when it is certain that nothing of the earlier tries took effect.
+ * Tries with another agent from here on. It gets the input of the stage before, so after a `withInput` the
+ * other one.
+ * The stage is taken only when it is certain that nothing of the earlier tries took effect.
+ * @param options `attempts`: how many tries, 1 by default; `delay` and `maxDelay` as of `retry`
  * @example recovery: [retry(2), useAgent(chargeElsewhere), askPerson()]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
@@ -82,25 +88,28 @@ export const useAgent = (
   return Object.defineProperty(stage, DECLARED, { value: agent, enumerable: false }) as UseAgentStage;
 };
 
-/** The agents that a recovery brings in. */
+/** The agents that a recovery names. */
 export const agentsOn = (recovery: readonly Stage[]): Agent[] =>
   recovery.flatMap((stage) => (stage as UseAgentStage)[DECLARED] ?? []);
 
-/** The stage remembers its agent, for the workflow's list of agents; the plan's JSON does not. */
+/**
+ * The key under which a stage keeps its agent for the workflow's list of agents; the plan's JSON omits it.
+ */
 const DECLARED: unique symbol = Symbol.for('steadfast.agent');
-/** What `useAgent` gives a recovery. */
+/** The result of `useAgent`. */
 export interface UseAgentStage extends AgentStage {
   readonly [DECLARED]?: Agent;
 }
 
 export interface AskPersonOptions {
   /**
-   * At most the workflow's own.
+   * How long to wait for the person; at most the workflow's own `within`.
    * @default '7d', or the workflow's if that is shorter
    */
   readonly within?: Duration;
   /**
-   * What holds without an answer in time: 'undo' undoes what acted, 'keep' leaves it as it is.
+   * What happens without an answer in time: 'undo' undoes what acted, 'keep' leaves it in place. Either way
+   * the execution ends.
    * @default 'undo'
    */
   readonly otherwise?: 'undo' | 'keep';
@@ -112,8 +121,8 @@ export interface AskPersonOptions {
 }
 
 /**
- * A person decides; without an answer `within` that time, what acted is undone, or
- * (`otherwise: 'keep'`) left as it is.
+ * Asks a person, who decides how to go on (retry, another input, an output by hand, undo, …). Without an
+ * answer `within` that time, what acted is undone, or left in place (`otherwise: 'keep'`).
  * @example recovery: [retry(3), askPerson({ within: '1d', otherwise: 'keep' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
@@ -132,7 +141,7 @@ export const askPerson = (options: AskPersonOptions = {}): AskPersonStage => {
     : stage;
 };
 
-/** Marks a person's time that is the default, which is no longer than the workflow's. */
+/** Marks a person's time as the default, which is shortened to the workflow's. */
 const UNSAID: unique symbol = Symbol.for('steadfast.within');
 
 const BACKOFF = { delay: true, maxDelay: true } as const satisfies KeysOf<Backoff>;
@@ -163,11 +172,11 @@ const DEFAULT_MAX_MS = 30_000;
 export const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
   spec.undo === 'none' ? 'none' : retry(10, { delay: '1s', maxDelay: '1m' });
 
-/** A step that can neither be repeated nor probed goes to a person at once. */
+/** The default recovery. A step that can neither be repeated nor probed asks a person at once. */
 export const defaultRecovery = (spec: AgentSpec): readonly Stage[] =>
   spec.effect === 'unsafe' ? [askPerson()] : [retry(3)];
 
-/** Plain data, and what the step says of its undo holds for every agent on its recovery. */
+/** The stage as plain data. The step's option for undo applies to every agent in its recovery. */
 export function planStage(stage: Stage, undo: AgentStep['undo'] | undefined, withinMs: number): Stage {
   if (stage.kind === 'useAgent' && undo !== undefined && stage.effect !== 'none') return { ...stage, undo };
   if (UNSAID in stage && stage.kind === 'askPerson' && withinMs < stage.withinMs)
@@ -176,11 +185,11 @@ export function planStage(stage: Stage, undo: AgentStep['undo'] | undefined, wit
 }
 
 /**
- * The mistake of a recovery that goes on in another way although nothing may ever know whether the former way
- * acted. An 'idempotent' agent need not have a probe, and without one an unknown outcome stays unknown: it is
- * undone then, before other parameters or another agent are tried. Without an undo they would be tried after
- * errors that say "not done" alone, and after a crash or a stall a person would be asked.
- * @param undo what the step says of its undo
+ * Finds a recovery that changes the input or the agent although it may never be known whether the earlier way
+ * acted. An 'idempotent' agent needs no probe, and without one an unknown outcome stays unknown: it is undone
+ * before another input or agent is tried. Without an undo these would be tried only after errors that say
+ * "not done", and after a crash or a stall a person would be asked.
+ * @param undo the step's option
  */
 export function recoveryProblem(
   spec: AgentSpec,

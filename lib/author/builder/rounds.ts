@@ -1,7 +1,7 @@
 /**
- * How authors write a step that is repeated: its options, its output, and the plan of a round.
+ * The step with rounds: its options, its output, and the plan of a round.
  *
- * Owns: these. Does not own: the other options of a child step (`waiting-steps.ts`), what is refused
+ * Does not own: the other options of a child step (`waiting-steps.ts`), the refusals
  * (`checks/check-rounds.ts`).
  */
 
@@ -20,48 +20,49 @@ import { withPause } from './pause-between.ts';
 import { type AnyStepOptions, childStep, type MayFailOptions } from './waiting-steps.ts';
 
 /**
- * How rounds go on and end.
- * @template I what a round is given @template O what it answers
+ * The options of `w.repeat`.
+ * @template I the input of a round @template O its answer
  */
 export interface RepeatOptions<I, O> extends AnyStepOptions, MayFailOptions {
-  /** Holds of the round that is the last: reads what it answered, and what it was given. */
+  /** The condition that ends the rounds, on the round's answer and its input. */
   readonly until: (last: Ref<O>, given: Ref<I>) => Condition;
   /**
-   * What the next round is given.
-   * @default the same again
+   * The input of the next round.
+   * @default the same input again
    */
   readonly next?: (last: Ref<O>, given: Ref<I>) => Input<I>;
   /**
-   * Rounds, without tries that failed: 1 to 1,000. If one more is needed, it fails with `too-many-rounds`.
+   * The most rounds, 1 to 1,000; tries of a failed round do not count. If one more is needed, the step fails
+   * with `too-many-rounds`.
    */
   readonly maxRounds: number;
   /**
-   * The pause after each round that does not end them: a wait at the end of the round's execution. A workflow
-   * that is repeated has so much more time than its `within`.
+   * The pause after each round except the last: a wait at the end of the round's execution. A workflow that
+   * is repeated gets this time in addition to its `within`.
    * @default none: the next round begins at once
    */
   readonly every?: Duration;
   /**
-   * The stages that are tried after a round has failed: it again (`retry`), then a person. Each round begins
-   * anew with the first.
-   * @default none: a round's failure is the step's
+   * The stages that follow a failed round: the round again (`retry`), then a person. Each round begins with
+   * the first stage.
+   * @default none: a failed round fails the step
    */
   readonly recovery?: readonly (RetryStage | AskPersonStage)[];
   /**
-   * 'none': what the rounds did stays when this execution is undone. `mayFail` needs it.
-   * @default 'required': they are undone, the latest first; of an agent without an undo 'none'
+   * 'none': the effects of the rounds stay when this execution is undone. `mayFail` needs it.
+   * @default 'required': rounds are undone, the latest first; 'none' for an agent without an undo
    */
   readonly undo?: 'none' | 'required';
 }
 
-/** The output of a step that is repeated. If it may fail, and does, it is of the rounds that succeeded. */
+/** The output of `w.repeat`. If the step may fail and does, it covers the rounds that succeeded. */
 export interface Repeated<O> {
-  /** How many rounds there were. */
+  /** The number of rounds. */
   readonly rounds: number;
-  /** What the latest round answered. */
+  /** The answer of the latest round. */
   readonly last: O;
   /**
-   * What each answered, in order. Above 100 KB together they are left out, and reading them is
+   * The answers in order. Above 32 MiB in total (100 KB with `largeValues: false`) reading them fails with
    * `list-too-large`.
    */
   readonly items: O[];
@@ -72,11 +73,11 @@ interface Performer {
   readonly plan: Plan;
   readonly undo: 'none' | 'required';
   readonly byAgent?: true;
-  /** @throws SteadfastError where the rounds cannot have such a pause */
+  /** @throws SteadfastError if its rounds cannot have such a pause */
   readonly refuses: (until: Expr, pauseMs: number) => void;
 }
 
-/** @param withinMs of the workflow around it */
+/** @param withinMs the time limit of the surrounding workflow */
 export function repeatStep(
   name: string,
   { plan, byAgent, undo, refuses }: Performer,
@@ -85,7 +86,7 @@ export function repeatStep(
   withinMs: number,
 ): ChildStep {
   const [last, given] = [ref<never>('last'), ref<never>('given')];
-  // What the types do not take is kept, so that the plan's check refuses it.
+  // Values that the types exclude are kept, so that the plan's check refuses them.
   const { until, next, maxRounds, every, recovery = [], ...rest } = options;
   const ends = typeof until === 'function' ? toExpr(until(last, given)) : false;
   const pauseMs = every === undefined ? undefined : parseDuration(every, `every of step '${name}'`);
@@ -110,7 +111,7 @@ export function repeatStep(
 
 const longer = (plan: Plan, byMs: number): Plan => ({ ...plan, withinMs: plan.withinMs + byMs });
 
-/** A round that an agent performs is an execution of this one step, named as the workflow around it. */
+/** The plan of a round by an agent: one step, under the name of the surrounding workflow. */
 export const planOfRound = (workflow: string, withinMs: number, step: AgentStep): Plan => ({
   v: 1,
   workflow,

@@ -1,5 +1,5 @@
 /**
- * The authors' API for the steps that no agent of their own performs: wait, callback, approval, child, map.
+ * The steps that no agent performs directly: wait, callback, approval, child, map.
  *
  * Owns: their options, defaults and handles. Does not own: agents' steps (`workflow.ts`), a step that takes a
  * message (`receive.ts`), the refusals (`check-waiting.ts`).
@@ -50,11 +50,11 @@ export interface UncertainHandle<O> {
   readonly name: string;
   /** The step's output, if it succeeded: read it with `orElse(…)` or `required(…)`. */
   readonly output: MaybeRef<O, MayNotSucceed>;
-  /** Present once the step has failed, and the failure is tolerated. */
+  /** The failure, once the step has failed and `mayFail` lets the execution go on. */
   readonly failure: MaybeRef<{ readonly code: string; readonly message: string }, MayNotFail>;
 }
 
-/** The options that say whether a step may pass without an output, as the author wrote them. */
+/** Options that decide whether a step may end without an output, with the types that the author gave them. */
 export interface Uncertain<T extends boolean, W extends Condition | undefined> {
   readonly mayFail?: T;
   readonly when?: W;
@@ -63,9 +63,11 @@ export interface Uncertain<T extends boolean, W extends Condition | undefined> {
 /** The output of a step, as its options type it. */
 export type HandleOf<O, T, W> = [T, W] extends [false, undefined] ? StepHandle<O> : UncertainHandle<O>;
 
-/** For the external party: `POST /callbacks/{token}/complete`, `/fail`, `/heartbeat`. */
+/**
+ * The token with which the external party answers: `POST /callbacks/{token}/complete`, `/fail`, `/heartbeat`.
+ */
 interface WithToken {
-  /** May be given away before the step's turn. */
+  /** The token. It may be passed on before the step's turn. */
   readonly token: Ref<string>;
 }
 
@@ -205,7 +207,7 @@ export interface ChildOptions extends AnyStepOptions, MayFailOptions {
   readonly pointOfNoReturn?: boolean;
 }
 
-/** The options of each item of a list of workflows. */
+/** The options that apply to each item of a list of workflows. */
 export type ItemOptions = Pick<ChildOptions, 'after' | 'recovery' | 'undo' | 'within'>;
 
 /** The limits for the items of a list. */
@@ -230,8 +232,8 @@ export interface Mapped<O> {
   /** How many of them failed, as `mayFail` allows. */
   readonly failed: number;
   /**
-   * The outputs in the order of the list, null for a failed item. Above 100 KB in total they are left out,
-   * and reading them fails with `list-too-large`.
+   * The outputs in the order of the list, null for a failed item. Above 32 MiB in total (100 KB with
+   * `largeValues: false`) reading them fails with `list-too-large`.
    */
   readonly items: (O | null)[];
 }
@@ -247,7 +249,7 @@ function conditionOf(name: string, when: Condition): Expr {
   throw refuse('not-a-value', message);
 }
 
-/** Whether a condition, or one of those that it joins, is a constant and not an expression. */
+/** Whether a condition, or a part of it, is a constant instead of an expression. */
 function holdsConstant(when: Expr): boolean {
   if (!isJsonObject(when)) return true;
   const joined = when['$and'] ?? when['$or'] ?? (Object.hasOwn(when, '$not') ? [when['$not'] as Expr] : []);
@@ -305,7 +307,7 @@ export const callbackStep = (
   ...(options.show === undefined ? {} : { show: toExpr(options.show) }),
 });
 
-/** A missing time is refused with the plan, whose refusal says why it is required. */
+/** A missing time becomes undefined here, because the refusal of the plan says why it is required. */
 export const parseDurationOrNone = (text: Duration | undefined, what: string): number =>
   text === undefined ? Number.NaN : parseDuration(text, what);
 
@@ -321,7 +323,7 @@ export const handleOf = (name: string): never =>
     token: ref(`token:${name}`),
   }) as never;
 
-/** @param withinMs the time of the surrounding workflow */
+/** @param withinMs the time limit of the surrounding workflow */
 export const childStep = (
   name: string,
   plan: Plan,
@@ -341,7 +343,7 @@ export const childStep = (
 });
 
 /**
- * Checks an input of another workflow that reads nothing at run time: a mistake is found at once.
+ * Checks a constant input of another workflow, so that a mistake is found when the workflow is built.
  * @throws SteadfastError `workflow-refused`
  */
 export function checkConstantInput(

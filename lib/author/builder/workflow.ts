@@ -82,7 +82,10 @@ export type { ConcurrencyOptions, OnFailureOptions, StepOptions, WorkflowOptions
 
 type When = Condition | undefined;
 
-/** TypeScript reports a mistake against the last one: most lists are an agent's. */
+/**
+ * The overloads of `map`. TypeScript reports a mistake against the last one, so that is the one for agents,
+ * which most lists use.
+ */
 interface MapBuilder {
   <Item, CI, CO, W extends When = undefined>(
     name: string,
@@ -101,16 +104,17 @@ interface MapBuilder {
 }
 
 /**
- * What `build` is given to declare the steps with. It runs once, when the workflow is declared: a step's
- * output is a reference there, not a value, so a choice is made by `when` and not by `if`.
+ * The argument of `build`, with which it declares the steps. It runs once, when the workflow is declared: a
+ * step's output is a reference there, not a value, so a choice is made by `when` and not by `if`.
  */
 export interface WorkflowBuilder<I> {
   /** The input of the execution, as a reference: `w.input.orderId`. */
   readonly input: Ref<I>;
   /**
-   * Has an agent perform a piece of work. It begins once all the steps are done whose output it reads, or
-   * which `after` names; those that read nothing of each other run side by side. What it has done is undone
-   * by the agent's `undo` if the execution cannot succeed.
+   * Declares a step that an agent performs. It begins once all the steps are done whose output it reads, or
+   * which `after` names; other steps run side by side with it. If the execution cannot succeed, its effect is
+   * undone
+   * by the agent's `undo`.
    * @example
    * const paid = w.step('pay', chargeCard, { amount: w.input.amount });
    * w.step('ship', shipParcel, { payment: paid.output.paymentId }, { within: '2h' });
@@ -143,8 +147,8 @@ export interface WorkflowBuilder<I> {
     options: CallbackOptions<O> & Uncertain<T, W>,
   ) => CallbackHandleOf<O, T, W>;
   /**
-   * Waits for a person, who approves or rejects it on the page, by the command line or the API; a rejection
-   * fails the step.
+   * Waits for a person, who approves or rejects on the console, by the command line or the API; a rejection
+   * fails the step with `rejected`.
    * @example
    * const approved = w.approval('release', { within: '2d', show: { amount: w.input.amount } });
    * w.step('pay-out', payOut, { amount: w.input.amount }, { after: [approved] });
@@ -154,8 +158,9 @@ export interface WorkflowBuilder<I> {
     options: ApprovalOptions & Uncertain<T, W>,
   ) => CallbackHandleOf<Approval, T, W>;
   /**
-   * Takes the next message of its name that is sent to the execution (`client.send`), also one that came
-   * before its turn: its output is the body. Each message is taken once, in the order of acceptance.
+   * Takes the next message of its name that is sent to the execution (`client.send`), even one sent before
+   * its
+   * turn. Its output is the body. Each message is taken once, in the order of acceptance.
    * @example
    * const paid = w.receive('paid', { message: z.object({ payment: z.string() }), within: '2d' });
    * w.step('ship', shipParcel, { payment: paid.output.payment });
@@ -181,9 +186,13 @@ export interface WorkflowBuilder<I> {
     options?: ChildOptions & Uncertain<T, W>,
   ) => HandleOf<CO, T, W>;
   /**
-   * Performed once the execution has ended without success, and nothing is owed or asked any more: after a
-   * failure, a cancel or the deadline, not where the execution that it is a part of ends it. It may read
-   * `failure`, the input and any output there is (`orElse`). Its own failure changes no end, and is listed.
+   * Declares an on-failure step. It runs once the execution has ended without success (by a failure, a cancel
+   * or
+   * the deadline) and everything is undone and no question is open. It does not run if a parent ends the
+   * execution.
+   * It may read `failure`, the input, and outputs that may exist (`orElse`). Its own failure changes no end,
+   * and is
+   * listed.
    * @example
    * w.onFailure('apologise', sendMail, { to: w.input.email, subject: w.failure.code });
    */
@@ -193,19 +202,22 @@ export interface WorkflowBuilder<I> {
     input: NoInfer<Input<SI>>,
     options?: OnFailureOptions,
   ) => Pick<UncertainHandle<SO>, 'name' | 'output'>;
-  /** Why it ended; for on-failure steps alone. */
+  /** Why the execution ended; only for on-failure steps. */
   readonly failure: WhyEnded;
   /**
-   * Has an agent perform every item of a list, or runs a workflow for each, in
-   * executions of up to 25 items each.
+   * Has an agent perform every item of a list, or runs a workflow for each. Its output has `total`, `failed`
+   * and
+   * `items`, the outputs in the order of the list.
    * @example
    * w.map('thumbnails', makeThumbnail, w.input.files, (file) => ({ key: file.key }), { concurrency: 10 });
    */
   readonly map: MapBuilder;
   /**
-   * Runs rounds one after another, each an execution of its own, until `until` holds for one; at least one
-   * runs. For pages, and to poll a status. A service that accepts a job and works on it for long is better
-   * polled by its agent's own `probe` (`acceptedWithin`).
+   * Runs an agent or a workflow in rounds, one after another, until `until` is true for the latest answer; at
+   * least one
+   * round runs. It suits pages, and polling a status. If a service accepts a job and works on it for long,
+   * prefer the
+   * agent's own `probe` (`acceptedWithin`).
    * @example
    * w.repeat('wait', readReport, { day: w.input.orderId }, {
    *   until: (last) => eq(last.state, 'ready'),
@@ -221,7 +233,9 @@ export interface WorkflowBuilder<I> {
   ) => HandleOf<Repeated<RO>, T, W>;
 }
 
-/** The types that an author's function may return; a reference has a type that is no record's. */
+/**
+ * The types that an author's function may return. References have a type of their own, which no record has.
+ */
 type Answer =
   | Readonly<Record<string, unknown>>
   | RefTo<unknown>

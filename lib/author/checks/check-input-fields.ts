@@ -1,5 +1,5 @@
 /**
- * Checks the fields of the input that a workflow names: its tenant, and its tags.
+ * Checks the fields of the input that a workflow names for its tenant and its tags.
  *
  * Does not own: their values for an input (`core/plan/fair.ts`, `core/plan/search.ts`).
  */
@@ -9,9 +9,9 @@ import { sourcesIn } from '../../core/plan/refs-in.ts';
 import { isJsonObject } from '../../core/values/json.ts';
 import { problem, type Problem } from './refusal.ts';
 
-/** An index each, of which each costs a write unit at the start. */
+/** The most tags of a workflow: each has an index, which costs a write unit per start. */
 export const MAX_SEARCH = 3;
-/** The characters of a tag's name; none is a colon, as a request writes `name:value`. */
+/** The characters of a tag's name. A colon is not allowed, because a request writes `name:value`. */
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 export function fairProblem(fairBy: Expr | undefined): Problem | undefined {
@@ -24,7 +24,7 @@ export function fairProblem(fairBy: Expr | undefined): Problem | undefined {
   return problem('bad-fair-by', message);
 }
 
-/** Lists, objects and conditions name nobody. */
+/** Whether an expression gives one value: lists, objects and conditions name no tenant. */
 export const isOneValue = (expr: Expr): boolean =>
   isJsonObject(expr) && ONE_VALUE.some((operator) => Object.hasOwn(expr, operator));
 const ONE_VALUE = ['$ref', '$concat', '$length', '$orElse'] as const;

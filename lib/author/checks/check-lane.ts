@@ -1,5 +1,5 @@
 /**
- * Refuses mistakes of a workflow with a lane, or of one above such a workflow.
+ * Refuses mistakes in a workflow with a lane, and in workflows that run one as a child.
  *
  * Does not own: the lane's step and its key (`core/plan/lane.ts`), who gets a place (`core/waiting/lane.ts`).
  */
@@ -46,7 +46,7 @@ function ownProblem({ lane, by, atMost, withinMs }: LaneStep, plan: Plan): Probl
   return problem('no-end', 'it has no steps, so it would never end');
 }
 
-/** What runs below an execution with a place is in that place. */
+/** Refuses a lane or on-failure steps in a child, because a child shares its parent's place. */
 function belowProblem(inner: Plan): Problem | undefined {
   const all = plansIn(inner);
   const other = all.find((plan) => laneOf(plan) !== undefined);
@@ -60,7 +60,7 @@ function belowProblem(inner: Plan): Problem | undefined {
   return problem('on-failure-in-lane', message);
 }
 
-/** Undone with the execution above, it would act without a place. */
+/** Refuses a child with a lane that would be undone with its parent: it would act without a place then. */
 function aboveProblem(step: PlanStep, inner: Plan, plan: Plan): Problem | undefined {
   const lane = laneOf(inner);
   if (lane === undefined) return undefined;

@@ -1,10 +1,10 @@
 /**
- * The check of on-failure steps: what is refused of the list that follows an end without success.
+ * Refuses mistakes in the on-failure steps, which follow an end without success.
  *
- * Owns: these refusals. Does not own: what is refused of every agent's step (`check.ts`).
+ * Does not own: what is refused of every agent's step (`check.ts`).
  *
- * P1 on-failure steps may neither hang nor change the end. After a failure any step may have left no output,
- * so a step that reads one must say what holds instead.
+ * P1 on-failure steps may neither hang nor change the end. After a failure any step may lack an output, so an
+ *    on-failure step that reads one must name a replacement.
  */
 
 import { MAX_DURATION_MS } from '../../core/values/duration.ts';
@@ -16,7 +16,7 @@ import { type Reference, refsIn, sourcesIn, stepsIn } from '../../core/plan/refs
 import { isJsonObject } from '../../core/values/json.ts';
 import { problem, type Problem } from './refusal.ts';
 
-/** Each that fails is named in the event of the end. */
+/** The most on-failure steps: the event of the end names each that fails. */
 export const MAX_ON_FAILURE = 20;
 
 interface Checks {
@@ -25,7 +25,7 @@ interface Checks {
   readonly expression: (expr: Expr) => string | undefined;
 }
 
-/** The first problem of one of them, or of the list as a whole. */
+/** The first problem of an on-failure step, or of all together. */
 export function onFailureProblem(
   plan: Plan,
   checks: Checks,
@@ -58,7 +58,7 @@ function stepProblem(
   return (
     checks.named(step, seen) ??
     optionProblem(step) ??
-    // No deadline of the execution's applies to it.
+    // The deadline of the execution does not apply to it.
     checks.agent(step, { ...plan, withinMs: MAX_DURATION_MS }) ??
     orderProblem(step, plan) ??
     readProblem(step, plan, checks)
@@ -85,7 +85,7 @@ function optionProblem(step: AgentStep): Problem | undefined {
   return undefined;
 }
 
-/** In the order of the list: a step comes after those before it, so there is no cycle. */
+/** Refuses an order other than that of the list. A step follows those before it, so there is no cycle. */
 function orderProblem({ name, after }: AgentStep, plan: Plan): Problem | undefined {
   const own = (plan.onFailure ?? []).map((step) => step.name);
   for (const other of after) {
@@ -135,7 +135,7 @@ function readProblem(step: AgentStep, plan: Plan, { expression }: Checks): Probl
       );
   }
   const missing = unguarded(ownExpressions(step)).find((read) => isMissable(read) && !there.has(read.source));
-  // A condition that reads what is not there does not hold; only what is sent must be whole.
+  // A condition that reads a missing value is false; only what is sent must be complete.
   if (missing === undefined) return undefined;
   const read = nameOf(missing.source, missing.path);
   const why =
@@ -150,7 +150,10 @@ function readProblem(step: AgentStep, plan: Plan, { expression }: Checks): Probl
 const isMissable = ({ source, path }: Reference): boolean =>
   source.startsWith('step:') || (source === 'failure' && path[0] === 'step');
 
-/** The outputs that a condition proves: `exists(x.output)`, also as one of several that must hold. */
+/**
+ * The outputs that a condition proves to exist: `exists(x.output)`, also as one of several that must all be
+ * true.
+ */
 function certainlyThere(when: Expr): string[] {
   if (!isJsonObject(when)) return [];
   const all = when['$and'];

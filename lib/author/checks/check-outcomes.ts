@@ -1,6 +1,5 @@
 /**
- * The refusals of conditions and references that could not hold: which values may be missing, and what
- * follows from a condition.
+ * Refuses conditions that can never be true and references to values that may be missing.
  *
  * Does not own: which steps may fail (`core/plan/outcomes.ts`), the evaluation of a condition
  * (`core/plan/refs.ts`).
@@ -14,12 +13,12 @@ import { type Reference, refsIn } from '../../core/plan/refs-in.ts';
 import { isJsonObject } from '../../core/values/json.ts';
 import { problem, type Problem } from './refusal.ts';
 
-/** Its output is there only if it succeeded: it may fail, or be skipped. */
+/** Whether a step may end without an output: it may fail, or be skipped. */
 const mayHaveNoOutput = (step: PlanStep): boolean => isTolerated(step) || step.when !== undefined;
 
 /**
- * The mistake of an expression that reads outcomes, failures and outputs.
- * @param reader the step, with its own condition; none for what the workflow returns
+ * The mistake in an expression that reads outcomes, failures and outputs.
+ * @param reader the step with its own condition; absent for the workflow's output
  */
 export function outcomeProblem(expr: Expr, plan: Plan, reader?: PlanStep): Problem | undefined {
   const stepOf = (name: string): PlanStep | undefined => plan.steps.find((step) => step.name === name);
@@ -55,7 +54,7 @@ export function outcomeProblem(expr: Expr, plan: Plan, reader?: PlanStep): Probl
   return undefined;
 }
 
-/** The option of a step by which a condition holds as well: beside the one that it has. */
+/** The option with which a step also requires this condition, beside its own. */
 export const whenText = (condition: string, when: Expr | undefined): string =>
   `when: ${when === undefined ? condition : `and(${condition}, …)`}`;
 
@@ -67,7 +66,7 @@ const failuresIn = (expr: Expr): string[] => [
   ]),
 ];
 
-/** The steps of which an expression asks for this outcome, wherever it does. */
+/** The steps of which any part of an expression requires this outcome. */
 function outcomesAsked(expr: Expr, outcome: Outcome): string[] {
   if (Array.isArray(expr)) return expr.flatMap((item) => outcomesAsked(item as Expr, outcome));
   if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return [];
@@ -78,7 +77,7 @@ function outcomesAsked(expr: Expr, outcome: Outcome): string[] {
 
 type Outcome = 'succeeded' | 'failed' | 'skipped';
 
-/** `succeeded(x)` is `{ $eq: [outcome of x, 'succeeded'] }`. */
+/** The step and the outcome in `succeeded(x)`, which is `{ $eq: [outcome of x, 'succeeded'] }`. */
 function askedIn(expr: Expr): { readonly step: string; readonly outcome: string } | undefined {
   const pair = isJsonObject(expr) ? expr['$eq'] : undefined;
   if (!Array.isArray(pair)) return undefined;
@@ -88,10 +87,7 @@ function askedIn(expr: Expr): { readonly step: string; readonly outcome: string 
   return typeof outcome === 'string' ? { step: source.slice('outcome:'.length), outcome } : undefined;
 }
 
-/**
- * The steps that ended so for certain where a condition holds; also what follows from
- * the conditions of those steps.
- */
+/** The steps that have certainly ended so if a condition is true, also by the conditions of those steps. */
 const certainIn = (when: Expr | undefined, outcome: Outcome, plan: Plan): ReadonlySet<string> =>
   new Set(
     impliedBy(when, plan).flatMap((condition) => {
@@ -101,8 +97,8 @@ const certainIn = (when: Expr | undefined, outcome: Outcome, plan: Plan): Readon
   );
 
 /**
- * The conditions that hold where this one does: its parts, and those of the steps
- * that it says were not skipped.
+ * The conditions that are true if this one is: its parts, and those of the steps that, by it, were not
+ * skipped.
  */
 export function impliedBy(when: Expr | undefined, plan: Plan): Expr[] {
   const found: Expr[] = [];
@@ -114,7 +110,7 @@ export function impliedBy(when: Expr | undefined, plan: Plan): Expr[] {
     if (Array.isArray(all)) open.push(...(all as Expr[]));
     const asked = askedIn(next);
     const step = plan.steps.find(({ name }) => name === asked?.step);
-    // A step that was not skipped met its own condition.
+    // The condition of a step that was not skipped is true.
     if (asked?.outcome !== 'skipped' && step?.when !== undefined && !followed.has(step.name)) {
       followed.add(step.name);
       open.push(step.when);
@@ -124,8 +120,8 @@ export function impliedBy(when: Expr | undefined, plan: Plan): Expr[] {
 }
 
 /**
- * The references of an expression but for those that say what holds instead
- * (`orElse`), or only ask (`exists`).
+ * The references of an expression, except those with a replacement (`orElse`) and those that only ask
+ * (`exists`).
  */
 export function unguarded(expr: Expr): Reference[] {
   if (Array.isArray(expr)) return expr.flatMap((item) => unguarded(item as Expr));
@@ -138,7 +134,7 @@ export function unguarded(expr: Expr): Reference[] {
   return Object.values(expr).flatMap(unguarded);
 }
 
-/** A reference, or one instead of another, may have no value; any other expression has one all the same. */
+/** A reference or its replacement may have no value; any other expression always has one. */
 function unguardedBehind(expr: Expr): Reference[] {
   const pair = isJsonObject(expr) ? expr['$orElse'] : undefined;
   if (Array.isArray(pair)) return (pair as Expr[]).flatMap(unguardedBehind);

@@ -1,11 +1,11 @@
 /**
- * The check of points of no return: what a workflow says of them must hold for everything that it undoes.
+ * Checks points of no return: what a workflow declares as one must hold for everything that it undoes.
  *
- * Owns: which steps can be one, and that none is hidden in an execution of its own. Does not own: what such a
- * step means for a running execution (`step/point-of-no-return.ts`).
+ * Owns: which steps can be one, and that no child hides one. Does not own: what such a step means for a
+ * running execution (`step/point-of-no-return.ts`).
  *
- * S10 behind a point of no return nothing is undone, wherever it is: one inside a child that its parent does
- * not know of would let the parent undo what the child cannot take back.
+ * S10 after a point of no return nothing is undone, at any level. If a parent did not know of one inside a
+ *    child, it would undo its own steps although the child's cannot be undone.
  */
 
 import {
@@ -19,7 +19,7 @@ import {
 } from '../../core/plan/plan.ts';
 import { problem, type Problem } from './refusal.ts';
 
-/** The problem with a step that no agent performs. */
+/** The problem with a point of no return among steps that no agent performs. */
 export function pointProblem(step: Exclude<PlanStep, AgentStep>, plan: Plan): Problem | undefined {
   if (step.kind === 'child') return childProblem(step, plan);
   const inner = step.kind === 'map' ? workflowIn(step) : undefined;
@@ -52,7 +52,7 @@ function childProblem(step: ChildStep, plan: Plan): Problem | undefined {
   return problem('hidden-point-of-no-return', message);
 }
 
-/** A step that is never undone must not seem to be. */
+/** Refuses a point of no return that declares an undo: it is never undone. */
 export function undoProblem(step: AgentStep | ChildStep): Problem | undefined {
   const stages = step.kind === 'agent' ? step.recovery.filter((stage) => stage.kind === 'useAgent') : [];
   if (step.pointOfNoReturn !== true || [step, ...stages].every(({ undo }) => undo === 'none'))
@@ -62,8 +62,8 @@ export function undoProblem(step: AgentStep | ChildStep): Problem | undefined {
 }
 
 /**
- * Two children under way at once: the first would have to undo itself before it is
- * known whether the other acted.
+ * Refuses two such children side by side: the first would have to undo itself before it is known whether the
+ * other acted.
  */
 function besideProblem(step: ChildStep, plan: Plan): Problem | undefined {
   const beside = plan.steps.find(
@@ -79,7 +79,7 @@ function besideProblem(step: ChildStep, plan: Plan): Problem | undefined {
   return problem('points-of-no-return-at-once', message);
 }
 
-/** A point of no return of the plan, with the way to it, or nothing. */
+/** The first point of no return in the plan, with the path to it, or undefined. */
 function pointIn(plan: Plan): string | undefined {
   for (const step of plan.steps) {
     if (step.pointOfNoReturn === true) return `'${step.name}'`;

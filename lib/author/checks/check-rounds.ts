@@ -1,7 +1,7 @@
 /**
- * The check of steps that are repeated.
+ * Refuses mistakes in steps with rounds.
  *
- * Owns: their refusals. Does not own: those of every child step (`check-waiting.ts`, `check-points.ts`).
+ * Does not own: the refusals of every child step (`check-waiting.ts`, `check-points.ts`).
  */
 
 import type { ChildStep, AskPersonStage, Plan, RetryStage, Rounds, Stage } from '../../core/plan/plan.ts';
@@ -10,7 +10,7 @@ import { refsIn, sourcesIn } from '../../core/plan/refs-in.ts';
 import { valueAt } from '../builder/pause-between.ts';
 import { problem, type Problem } from './refusal.ts';
 
-/** Each is an execution, and what each answered is read at the end. */
+/** The most rounds: each is an execution, and all their answers are read at the end. */
 export const MAX_ROUNDS = 1_000;
 
 export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Problem | undefined {
@@ -28,9 +28,9 @@ export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Pr
 }
 
 /**
- * A pause is in the round, which would keep its place in a lane meanwhile. First it asks the condition, and
- * knows only what the round has.
- * @param round its plan, without the pause
+ * Refuses a pause that cannot work. It is a step of the round, so the round would keep its place in a lane
+ * meanwhile; and the step evaluates the rounds' condition, of which it knows only what the round knows.
+ * @param round the round's plan, without the pause
  */
 export function pauseProblem(round: Plan, until: Expr): Problem | undefined {
   const { workflow, steps, output } = round;

@@ -1,8 +1,8 @@
 /**
- * The check of steps that no agent performs, and of what references may point to.
+ * Checks steps that no agent performs, and the targets of references.
  *
  * Owns: the refusals of wait, callback, approval, receive, child and map. Does not own: agents' steps and the
- * graph (`check.ts`). Nothing that could wait without end gets to run (P1).
+ * graph (`check.ts`). Nothing that could wait without end is accepted (P1).
  */
 
 import { formatDuration, isDurationMs, timeOf, timeProblem } from '../../core/values/duration.ts';
@@ -27,12 +27,12 @@ import { problem, type Problem } from './refusal.ts';
 import { roundsProblem } from './check-rounds.ts';
 
 /**
- * A child of a child of a child …: each has an id that is longer by its step's name and place, and an id has
- * 20 such parts beside its root's (`values/names.ts`); so it is no longer than a key of an index may be.
+ * The deepest nesting of children. Each level lengthens the id by its step's name and place, an id has 20
+ * such parts beside its root's (`values/names.ts`), and the key of an index has a limit.
  */
 const MAX_DEPTH = 10;
 
-/** @param agentProblem what is refused of the step that a map performs */
+/** @param agentProblem checks the step of an item's agent */
 export function waitingStepProblem(
   step: Exclude<PlanStep, AgentStep>,
   plan: Plan,
@@ -63,7 +63,7 @@ export function waitingStepProblem(
   }
 }
 
-/** The agent that performs a round is checked as that of a step. */
+/** Checks the agent of a round like that of a step. */
 function byAgentProblem(
   { rounds, plan: round }: ChildStep,
   plan: Plan,
@@ -83,10 +83,10 @@ function waitProblem({ forMs, for: dataMs, until }: WaitStep, plan: Plan): Probl
   return longerThanWithin(forMs, plan, 'it waits for');
 }
 
-/** The time of a step: one that could never matter, or that no attempt could keep, is a mistake. */
+/** Refuses the time of a step if it can never matter, or is too short for any attempt. */
 export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
   const { withinMs } = step;
-  // Its time is over before that of the workflow begins.
+  // A lane's time ends before the workflow's begins.
   if (withinMs === undefined || step.kind === 'lane') return undefined;
   if (!isDurationMs(withinMs))
     return problem('unbounded', `its withinMs is ${String(withinMs)}; leave it out or give a time`);
@@ -110,8 +110,8 @@ export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
 }
 
 /**
- * An external party that is promised more time than the whole execution has would lose it without a word.
- * @param what 'it waits for'
+ * Refuses more time for an external party than the whole execution has, because it would silently get less.
+ * @param what such as 'it waits for'
  */
 export function longerThanWithin(
   timeMs: number,
@@ -162,7 +162,7 @@ function byProblem({ kind, by }: { readonly kind: string; readonly by?: unknown 
   return problem('bad-by', message);
 }
 
-/** The default without an answer. Only an approval can have one: its answer can be known in advance. */
+/** Refuses a default without an answer, except for an approval, whose answer can be known in advance. */
 function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefined {
   if (otherwise === undefined) return undefined;
   const said = `'otherwise' is '${String(otherwise)}'`;
@@ -177,7 +177,7 @@ function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefi
   return problem('bad-default', message);
 }
 
-/** Names that an approval shows; with the bound on each value, `MAX_SHOWN_CHARS`, it bounds the question. */
+/** The most values that an approval shows. Each has a limit too (`MAX_SHOWN_CHARS`), which limits the question. */
 export const MAX_SHOWN = 16;
 const SHOWN_NAME = /^[A-Za-z][A-Za-z0-9_ -]{0,39}$/;
 
@@ -205,10 +205,10 @@ function showProblem({ kind, show }: CallbackStep): Problem | undefined {
   return problem('bad-show', message);
 }
 
-/** More often than a supervisor's tick comes in an idle system no reminder could be kept. */
+/** The shortest interval of reminders: in an idle system supervisors run once a minute. */
 const MIN_REMIND_MS = 60_000;
 
-/** @param who reminds */
+/** @param who the step that reminds */
 export function reminderProblem(
   { withinMs, remindMs }: Pick<CallbackStep, 'withinMs' | 'remindMs'>,
   who: string,
@@ -233,7 +233,7 @@ function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {
     : problem('bad-tolerance', `mayFail is ${value}; allowed: 0 to ${most}`);
 }
 
-/** @param each of a list of workflows */
+/** @param each the child of a list of workflows */
 function depthProblem(plan: Plan, each?: ChildStep): Problem | undefined {
   if (depthOf(plan) <= MAX_DEPTH) return undefined;
   const instead =
@@ -243,7 +243,10 @@ function depthProblem(plan: Plan, each?: ChildStep): Problem | undefined {
   return problem('too-deep', `workflows within workflows, over ${MAX_DEPTH} deep${instead}`);
 }
 
-/** The parts of a list of workflows lie between it and its items. A round of an agent is no level. */
+/**
+ * The depth of a plan. The parts of a list of workflows are a level between it and its items; a round of an
+ * agent is none.
+ */
 function depthOf(plan: Plan): number {
   const depths = plan.steps.map((step) => {
     const inner = isRepeated(step) && step.rounds.byAgent === true ? undefined : workflowIn(step);
@@ -263,7 +266,7 @@ const SOURCES: ReadonlySet<string> = new Set([
   'given',
 ]);
 
-/** An expression is evaluated once for each item of a list, or for each round. */
+/** What evaluates an expression several times: once for each item of a list, or for each round. */
 export type Each = 'item' | 'round';
 const OF_EACH: Readonly<Record<string, Each>> = {
   item: 'item',
@@ -273,7 +276,8 @@ const OF_EACH: Readonly<Record<string, Each>> = {
 };
 
 /**
- * A reference to a token of no callback, to an item outside of a list, or to what a round answered elsewhere.
+ * Refuses a reference to a token of no callback, to an item outside a list, or to a round's answer outside
+ * its step.
  */
 export function sourceProblem(expr: Expr, plan: Plan, each?: Each): Problem | undefined {
   for (const source of sourcesIn(expr)) {

@@ -1,8 +1,8 @@
 /**
- * The check of a plan: everything that is refused when a workflow is built.
+ * Checks a plan: everything that is refused when a workflow is built.
  *
- * Owns: `checkPlan` and the reasons. A plan that could hang, lie or grow
- * without bound never gets to run (P1).
+ * Owns: `checkPlan` and the reasons. A plan that could hang, lie or grow without bound is never accepted
+ * (P1).
  */
 
 import { EFFECTS } from '../../core/plan/agent.ts';
@@ -129,7 +129,7 @@ function agentProblem(step: AgentStep, plan: Plan): Problem | undefined {
   return limitsProblem(step, '') ?? recoveryProblem(step, plan) ?? undoProblem(step);
 }
 
-/** @param whose '' for the step itself, else the stage whose limits these are */
+/** @param whose '' for the step itself, otherwise the stage with these limits */
 function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
   for (const key of ['timeoutMs', 'leaseMs', 'pickupMs', 'settleMs'] as const) {
     if (!isDurationMs(limits[key]))
@@ -167,7 +167,7 @@ function stagesProblem(
     : undefined;
 }
 
-/** A child is tried again as the same workflow. */
+/** Refuses other stages for a child, because each try runs the same workflow. */
 function triesOfChild(step: PlanStep, plan: Plan): Problem | undefined {
   const child = step.kind === 'map' ? step.each : step;
   const recovery: readonly Stage[] = (child.kind === 'child' ? child.recovery : undefined) ?? [];
@@ -205,7 +205,7 @@ function triesProblem(stage: Exclude<Stage, AskPersonStage>): Problem | undefine
   return limitsProblem(stage, `agent '${stage.agent}': `);
 }
 
-/** A step that can neither be repeated nor probed is not repeated automatically. */
+/** Refuses automatic retries of a step that can neither be repeated nor probed. */
 function unsafeProblem(step: AgentStep): Problem | undefined {
   const unsafe = [step, ...step.recovery].some((one) => 'effect' in one && one.effect === 'unsafe');
   if (!unsafe) return undefined;
@@ -262,11 +262,11 @@ function eachOf(step: PlanStep, expr: Expr): Each | undefined {
   return step.kind === 'child' && ofRounds(step).includes(expr) ? 'round' : undefined;
 }
 
-/** Evaluation descends: an expression is no deeper than any stack. */
+/** The limits of an expression; its evaluation is recursive, and must not overflow the stack. */
 const EXPR_LIMITS = { depth: 64, nodes: 20_000 };
 
 function exprProblem(expr: Expr): string | undefined {
-  // Also inside literals, which hold values as they are: no references, no dates, no functions.
+  // Also inside literals, which contain plain values: no references, dates or functions.
   const notJson = jsonProblem(expr, EXPR_LIMITS);
   if (notJson !== undefined)
     return `must become JSON: ${notJson.replaceAll('/$literal', '')}${notJson.endsWith(` ${DECLARED_STEP}`) ? ': give its `.output`' : ''}`;
@@ -287,7 +287,7 @@ function strangersIn(expr: Expr, plan: Plan): string | undefined {
   return stranger === undefined ? undefined : `reads the output of '${stranger}', which does not exist`;
 }
 
-/** Predecessors first. What is left comes after itself. */
+/** The steps after their predecessors, and the rest, which is in a cycle. */
 export function inOrder(steps: readonly PlanStep[]): { ordered: PlanStep[]; rest: PlanStep[] } {
   const ordered: PlanStep[] = [];
   let rest = [...steps];

@@ -1,7 +1,7 @@
 /**
- * The refusal of a workflow: where it is, what is wrong, and by which reason programs know it.
+ * The refusal of a workflow: the place, the mistake, and the reason as a code for programs.
  *
- * Owns: the error, and the place of what an author's function throws itself. Does not own: what is
+ * Owns: the error, and the place of an error that the author's function throws itself. Does not own: what is
  * refused (`check.ts`, `workflow.ts`).
  */
 
@@ -27,9 +27,7 @@ interface Building {
   readonly steps: readonly { readonly name: string }[];
 }
 
-/**
- * What the author's function throws that is no refusal of ours gets its place: the step that it came after.
- */
+/** Runs an author's function. An error of its own gets its place: the step after which it was thrown. */
 export function built<R>(draft: Building, build: () => R): R {
   const { workflow: name, steps } = draft;
   try {
@@ -41,27 +39,36 @@ export function built<R>(draft: Building, build: () => R): R {
     if (isRefusal || typeof error !== 'object' || error === null || !('message' in error)) throw error;
     const last = steps.at(-1)?.name;
     const place = last === undefined ? 'before its first step' : `after step '${last}'`;
-    // The same error, so that its stack still leads to the line.
+    // Changes the error instead of replacing it, so that its stack still leads to the line.
     error.message = `workflow '${name}', ${place}: ${String(error.message)}${hintTo(String(error.message))}`;
     throw error;
   }
 }
 
-/** The steps after its first `await` are declared too late. */
+/** Refuses an asynchronous function: the steps after its first `await` would be declared too late. */
 function asynchronous(name: string, result: unknown): SteadfastError {
-  // Later errors of the function do not matter.
+  // Later errors of the function are ignored.
   void Promise.resolve(result).then(undefined, () => undefined);
   const message =
     'its function only declares steps, and nothing runs in it: remove async and await, and return no promise';
   return refusal(name, undefined, problem('async-builder', message));
 }
 
-/** Fields that only a step has; `name` would be that of anything. */
+/**
+ * V8's message about a field of a step before its declaration. It lists fields that only a step has; any
+ * object may have a `name`.
+ */
 const TOO_EARLY = /^Cannot read properties of undefined \(reading '(?:output|token|failure)'\)/;
-/** It may be a step, or anything of the file that stands below the workflow. */
+/**
+ * V8's message about a variable before its declaration, which may be a step or anything else further down in
+ * the file.
+ */
 const UNDECLARED = /^Cannot access '(.*)' before initialization/;
 
-/** V8's words for `w.input.items.forEach(…)`: a reference has fields of any name; none is a function. */
+/**
+ * V8's message about `w.input.items.forEach(…)`: any field of a reference is a reference, and none is a
+ * function.
+ */
 const METHOD = /\.([a-zA-Z]+) is not a function$/;
 
 function hintTo(message: string): string {

@@ -25,14 +25,14 @@ import type { Workflow } from '../../core/plan/workflow.ts';
 /** JSON Schema of the values that a schema accepts or produces; undefined if that is unknown. */
 export type JsonSchemaOf = (schema: StandardSchemaV1, side?: 'input' | 'output') => unknown;
 
-/** Absent: nothing is known. */
+/** A schema as far as it is known; undefined if nothing is known. */
 export type Known = Document | Made | Several;
 /** A value's schema, within the document that its `$ref`s point into. */
 export interface Document {
   readonly schema: JsonObject;
   readonly root: JsonObject;
 }
-/** An object whose fields come from several documents, which another workflow returns; or a list. */
+/** An object whose fields have schemas of their own, such as the output of another workflow; or a list. */
 interface Made {
   readonly fields: Readonly<Record<string, Way>>;
   /** The first `sure` items exist. */
@@ -152,7 +152,7 @@ export function outputOf(
   return severalOf([...new Set(schemas)].map((schema) => documentOf(schema, 'output', jsonSchemaOf)));
 }
 
-/** Nothing if one of them may be anything. */
+/** The union of schemas; undefined if one of them is unknown. */
 function severalOf(all: readonly (Known | undefined)[]): Known | undefined {
   const several = all.filter((one) => one !== undefined);
   return several.length < all.length ? undefined : several.length === 1 ? several[0] : { several };

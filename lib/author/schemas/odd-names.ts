@@ -1,6 +1,6 @@
 /**
- * Names that are probably not what their author meant: `tags` that no input has, and what is named like a
- * password and shown to people. Said where a workflow is loaded for a deployment, as warnings.
+ * Warns of names that are probably not meant: `tags` that no input has, and fields named like a password that
+ * people see. It runs when a workflow is loaded for a deployment.
  *
  * Owns: which names, and the words. Does not own: what `tags` and `show` do (`search.ts`,
  * `check-waiting.ts`).
@@ -14,7 +14,7 @@ import { documentOf, follow, type JsonSchemaOf, knownOf, resolved } from './know
 export interface OddName {
   readonly kind: 'unknownSearch' | 'secret';
   readonly workflow: string;
-  /** Where its name stands in the code. */
+  /** The name of the option in the code. */
   readonly name: string;
   readonly message: string;
 }
@@ -23,7 +23,7 @@ const SECRETS =
   'password passwd passphrase pwd secret token authorization credential credentials cvc cvv'.split(' ');
 const SECRET_PAIRS = 'api key,private key,access key,card number,credit card'.split(',');
 
-/** `apiKey`, `card_number`, `newPassword`. */
+/** Whether a name is like `apiKey`, `card_number`, `newPassword`. */
 export function isLikeSecret(name: string): boolean {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -35,7 +35,7 @@ export function isLikeSecret(name: string): boolean {
   return SECRETS.includes(last) || SECRET_PAIRS.includes(two) || joined.includes(last);
 }
 
-/** Odd names of a workflow, and of those that it runs. */
+/** The odd names of a workflow, and of the workflows that it runs. */
 export function oddNames(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): OddName[] {
   const { name, plan, children } = workflow;
   const place = `workflow '${name}'`;
@@ -68,7 +68,7 @@ export function oddNames(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): OddNam
   ];
 }
 
-/** The names of its fields, as far as its schema says them. */
+/** The names of the input's fields, as far as its schema says them. */
 function inputFields({ input }: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
   const known = documentOf(input, 'input', jsonSchemaOf);
   const fields = known === undefined ? undefined : resolved(known)['properties'];

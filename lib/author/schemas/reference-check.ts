@@ -1,13 +1,12 @@
 /**
- * References that lead nowhere, found where a workflow is loaded for a deployment: a path that the input's or
- * an output's schema is known not to have. So are fields of a trigger's mapping that the input does not have.
+ * Finds references that lead nowhere, when a workflow is loaded for a deployment: paths that by its schema an
+ * input or an output cannot have; and fields in a trigger's mapping that the input does not have.
  *
- * Owns: these refusals. Does not own: what is known of each source (`known-schema.ts`), how a schema becomes
- * JSON Schema (the caller's `jsonSchemaOf`, for no function should load a converter), references to steps
- * (`check.ts`), what may be absent (`absence-check.ts`), constants (`input-check.ts`).
+ * Owns: these refusals. Does not own: the schema of each source (`known-schema.ts`), the conversion to JSON
+ * Schema (the caller's `jsonSchemaOf`, because no function should load a converter), references to steps
+ * (`check.ts`), values that may be absent (`absence-check.ts`), constants (`input-check.ts`).
  *
- * Only what is certain is refused: where a schema allows other keys, or cannot
- * be read, every path is believed.
+ * Refuses only what is certain: if a schema allows other keys, or cannot be read, every path is trusted.
  */
 
 import { type Json, isJsonObject, type JsonObject } from '../../core/values/json.ts';
@@ -52,17 +51,17 @@ export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf
   ];
 }
 
-/** The input of a workflow, as far as its schema says it. */
+/** The shape of a workflow's input, as far as its schema says it. */
 export interface InputShape {
-  /** JSON Schema of what it lets through. */
+  /** JSON Schema of the inputs that are accepted. */
   readonly schema: unknown;
-  /** Fields without which it takes nothing. */
+  /** Fields that every input must have. */
   readonly required: readonly string[];
 }
 
 /**
- * Fields of a mapping that the input lacks, and fields that the mapping leaves out; a path or a text may be
- * anything.
+ * Fields of a mapping that the input does not have, and required fields that the mapping omits. A path or a
+ * text may be anything.
  */
 export function mappingProblems(mapping: unknown, { schema, required }: InputShape): string[] {
   const root = schema as Json | undefined;
@@ -72,7 +71,7 @@ export function mappingProblems(mapping: unknown, { schema, required }: InputSha
   return [...there, ...leftOut.map((key) => `input.${key} is required, and left out`)];
 }
 
-/** Fields of an input, and no `{ $concat: … }`. */
+/** Whether a mapping lists fields, and is not `{ $concat: … }`. */
 const isFields = (mapping: unknown): mapping is JsonObject =>
   isJsonObject(mapping as Json | undefined) &&
   !Object.keys(Object(mapping)).some((key) => key.startsWith('$'));

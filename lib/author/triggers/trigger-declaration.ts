@@ -1,11 +1,11 @@
 /**
- * What starts a workflow, written beside it (`triggers.ts`) as data:
+ * The triggers of a workflow, declared beside it (`triggers.ts`) as data:
  *
  *     export const nightly = onSchedule(report, { schedule: 'cron(0 2 * * ? *)', input: { day: '$.time' } });
  *
- * Owns: how a mapping from an event to the input is written and typed, and the five declarations, which are
- * JSON. Does not own: what a mapping is compiled to (`scheduler/trigger.ts`); which bucket or bus a name
- * stands for, and all other refusals (the infrastructure).
+ * Owns: the form and the types of a mapping from an event to the input, and the five declarations, which are
+ * JSON. Does not own: how a mapping is compiled (`scheduler/trigger.ts`); which bucket or bus a name stands
+ * for, and all other refusals (the infrastructure).
  */
 
 import { refuse } from '../../core/values/errors.ts';
@@ -13,7 +13,7 @@ import { JSON_LIMITS, jsonProblem, keptOf } from '../../core/values/json.ts';
 import { type Keys, type KeysOf, optionProblem } from '../../core/values/options.ts';
 import type { SignedBy } from '../../core/values/signed-by.ts';
 
-/** A path into the event: `$.detail.object.key`, `$.items[0]`, `$['odd name']`; `$` is all of it. */
+/** A path into the event: `$.detail.object.key`, `$.items[0]`, `$['odd name']`; `$` is the whole event. */
 export type EventPath = `$${string}`;
 
 /** Joins texts and the values of paths into one text. */
@@ -21,19 +21,22 @@ export interface Concat {
   readonly $concat: readonly (string | number)[];
 }
 
-/** Stands for itself, also if it could be read as a path. */
+/** A value that is taken as it is, even a text that looks like a path. */
 export interface Literal<Value = unknown> {
   readonly $literal: Value;
 }
 
-/** A mapping that gives a `Value` of the workflow's input: a path, a constant, or a structure of both. */
+/**
+ * A mapping from the event to a `Value`, which is a part of the workflow's input: a path, a constant, or a
+ * structure of both.
+ */
 export type InputMapping<Value = unknown> =
   | EventPath
   | Concat
   | Literal<Value>
   | (Value extends object ? { readonly [Key in keyof Value]: InputMapping<Value[Key]> } : Value);
 
-/** The fields of a workflow that are read. */
+/** The fields of a workflow that a trigger needs. */
 export interface Startable<Input> {
   readonly name: string;
   readonly input: {
@@ -44,16 +47,16 @@ export interface Startable<Input> {
 /** The options of every trigger. */
 export interface TriggerOptions<Input = unknown> {
   /**
-   * Its name: the tag `trigger` of the executions it starts. Another name is another trigger, with another
-   * queue (OPERATIONS.md: how to rename one).
+   * Its name, which the executions that it starts have as their tag `trigger`. A trigger with another name is
+   * another one, with another queue (OPERATIONS.md: how to rename one).
    * @default - the workflow's name and the kind of the source
    */
   readonly name?: string;
   /** The parts of the event that become the input. If the event lacks a path, its field is left out. */
   readonly input: InputMapping<Input>;
   /**
-   * Paths whose values tell one event from another.
-   * @default - what its source promises to be the same in each delivery of one event
+   * Paths whose values distinguish one event from another.
+   * @default - what the source repeats in each delivery of the same event
    */
   readonly idempotencyKey?: string | readonly string[];
   /**
@@ -63,26 +66,26 @@ export interface TriggerOptions<Input = unknown> {
   readonly maxConcurrency?: number;
 }
 
-/** The options of a trigger that sends messages to executions, in place of starting them. */
+/** The options of a trigger that sends messages to executions instead of starting them. */
 export interface SendingOptions extends Omit<TriggerOptions, 'input' | 'name'> {
   /**
    * Its name; another name is another trigger, with another queue (OPERATIONS.md: how to rename one).
    * @default - the workflow's name and that of the message
    */
   readonly name?: string;
-  /** The name of the message, as the workflow receives it. */
+  /** The name of the message, as in the workflow's `receive`. */
   readonly send: string;
-  /** The execution: paths whose values are the `idempotencyKey` that it was started with. */
+  /** The execution: paths whose values are the `idempotencyKey` of its start. */
   readonly key: EventPath | Concat | readonly (EventPath | Concat)[];
   /**
-   * The trigger that starts the executions, whose `idempotencyKey` has the same values.
-   * @default - they are started by calls, with this key
+   * The trigger that starts the executions; its `idempotencyKey` must have the same values.
+   * @default - calls start them, with this key
    */
   readonly startedBy?: string;
   /**
-   * The parts of the event that become the input of an execution which is started, together with the message,
-   * if none has the key.
-   * @default - the event comes again until there is one
+   * The parts of the event that become the input of a new execution, which is started with the message if no
+   * execution has the key.
+   * @default - none is started: the event is delivered again until there is an execution
    */
   readonly startWith?: InputMapping;
   /**
@@ -92,7 +95,7 @@ export interface SendingOptions extends Omit<TriggerOptions, 'input' | 'name'> {
   readonly message?: InputMapping;
 }
 
-/** Which objects of a bucket, by their keys. */
+/** Selects objects of a bucket by their keys. */
 export interface KeyFilter {
   /**
    * How their keys begin: 'orders/'.
@@ -108,14 +111,15 @@ export interface KeyFilter {
 
 /** Where the objects come from. */
 export interface ObjectSource {
-  /** A name for it, which the stack says the bucket of: `new Steadfast(…, { buckets: { uploads } })`. */
+  /** A name for the bucket, which the stack resolves: `new Steadfast(…, { buckets: { uploads } })`. */
   readonly bucket: string;
 }
 
-/** Which events of which bus. */
+/** Selects events of a bus. */
 export interface EventSource {
   /**
-   * Which events; as JSON, with EventBridge's filters: `{ detail: { total: [{ numeric: ['>', 100] }] } }`.
+   * The pattern of the events, in JSON with EventBridge's filters: `{ detail: { total: [{ numeric: ['>', 100]
+   * }] } }`.
    */
   readonly pattern: {
     readonly source?: readonly string[];
@@ -126,8 +130,8 @@ export interface EventSource {
     readonly region?: readonly string[];
   };
   /**
-   * A name for the bus, which the stack says: `new Steadfast(…, { eventBuses: { shop } })`.
-   * @default - the account's own
+   * A name for the bus, which the stack resolves: `new Steadfast(…, { eventBuses: { shop } })`.
+   * @default - the account's default bus
    */
   readonly bus?: string;
 }
@@ -143,7 +147,7 @@ export interface ScheduleSource {
   readonly timeZone?: string;
 }
 
-/** How requests are checked and read. */
+/** How a webhook checks and reads requests. */
 export interface WebhookSource {
   /** How the sender signs: `hmacSha256({ … })`. Any other request is refused. */
   readonly verify: SignedBy;
@@ -154,9 +158,9 @@ export interface WebhookSource {
   readonly body?: 'json' | 'form';
 }
 
-/** The callback that a webhook answers, and the answer. */
+/** Names the callback that a webhook answers, and the answer. */
 export interface AnswerOptions {
-  /** The callback step of this workflow that it answers. */
+  /** The callback step of this workflow. */
   readonly answers: string;
   /** The parts of the request that become the step's output. */
   readonly output: InputMapping;
@@ -181,16 +185,16 @@ interface Declared<On extends string, Source> {
   readonly on: On;
   readonly options: Source;
 }
-/** What `onObjectCreated` declares. */
+/** The result of `onObjectCreated`. */
 export type ObjectTrigger = Declared<'object', ObjectSource & KeyFilter & (TriggerOptions | SendingOptions)>;
-/** What `onEvent` declares. */
+/** The result of `onEvent`. */
 export type EventTrigger = Declared<'event', EventSource & (TriggerOptions | SendingOptions)>;
-/** What `onSchedule` declares. */
+/** The result of `onSchedule`. */
 export type ScheduleTrigger = Declared<'schedule', ScheduleSource & TriggerOptions>;
-/** What `onMessage` declares. */
+/** The result of `onMessage`. */
 export type MessageTrigger = Declared<'message', Partial<TriggerOptions> | SendingOptions>;
 
-/** What `onWebhook` declares. */
+/** The result of `onWebhook`. */
 export type WebhookTrigger = Declared<
   'webhook',
   WebhookSource & Partial<AnswerOptions> & (Partial<TriggerOptions> | SendingOptions)
@@ -219,7 +223,7 @@ const SENDING = {
   startWith: true,
   message: true,
 } as const satisfies KeysOf<SendingOptions>;
-/** Options of the source alone. */
+/** Options of the source only, by kind of trigger. */
 const SOURCE_OPTIONS = {
   object: { bucket: true, prefix: true, suffix: true } as const satisfies KeysOf<ObjectSource & KeyFilter>,
   event: { pattern: true, bus: true } as const satisfies KeysOf<EventSource>,
@@ -230,7 +234,10 @@ const SOURCE_OPTIONS = {
   >,
 };
 
-/** The options that a trigger may have. A schedule is for no execution. */
+/**
+ * The options that a trigger may have. A schedule cannot send messages, because its events belong to no
+ * execution.
+ */
 const optionsOf = (on: DeclaredTrigger['on'], options: unknown): Keys => ({
   ...SOURCE_OPTIONS[on],
   ...(on !== 'schedule' && isSending(options) ? SENDING : ANY),
@@ -254,7 +261,8 @@ function declared<On extends DeclaredTrigger['on'], Options>(
 }
 
 /**
- * Each object that is written to a bucket. One that is written again starts another execution.
+ * Starts an execution for each object that is written to a bucket. An object written again starts another
+ * one.
  * @example
  * export const uploads = onObjectCreated(order, {
  *   bucket: 'uploads',
@@ -268,7 +276,8 @@ export const onObjectCreated = <Input>(
 ): ObjectTrigger => declared('object', workflow as Startable<never>, options as ObjectTrigger['options']);
 
 /**
- * Each event of a bus that a pattern fits: it starts an execution, or is sent to one.
+ * Starts an execution for each event of a bus that fits a pattern, or sends the event to an execution
+ * (`send`).
  * @example
  * export const placed = onEvent(order, {
  *   pattern: { source: ['shop'], detailType: ['order-placed'] },
@@ -288,7 +297,7 @@ export const onEvent = <Input>(
 ): EventTrigger => declared('event', workflow as Startable<never>, options as EventTrigger['options']);
 
 /**
- * Each time of a schedule; the event has `$.time`, the time that was planned.
+ * Starts an execution at each time of a schedule. The event has `$.time`, the planned time.
  * @example
  * export const nightly = onSchedule(report, {
  *   schedule: 'cron(0 2 * * ? *)',
@@ -303,8 +312,9 @@ export const onSchedule = <Input>(
   declared('schedule', workflow as Startable<never>, options as ScheduleTrigger['options']);
 
 /**
- * Each message of a queue of its own; the stack lets others send: `steadfast.trigger(name).grantSend(shop)`.
- * The input is the message's text, as JSON, unless it is given.
+ * Starts an execution for each message of a queue of its own; the stack lets others send to it:
+ * `steadfast.trigger(name).grantSend(shop)`. Without `input`, the input is the message's text, parsed as
+ * JSON.
  * @example export const orders = onMessage(order, { input: { orderId: '$.orderId' } });
  */
 export const onMessage = <Input>(
@@ -313,9 +323,11 @@ export const onMessage = <Input>(
 ): MessageTrigger => declared('message', workflow as Startable<never>, options as MessageTrigger['options']);
 
 /**
- * Each signed request of a third party to `POST /webhooks/<name>`, in the sender's own form: it starts an
- * execution, or with `answers` it answers a callback. The event has `$.body`, `$.hash` (of the body) and
- * `$.token` (the part of the URL after the name).
+ * Starts an execution for each signed request of a third party to `POST /webhooks/<name>`, in the sender's
+ * own
+ * form. With `send` it sends a message to an execution, with `answers` it answers a callback. The event has
+ * `$.body`,
+ * `$.hash` (of the body) and `$.token` (the part of the URL after the name).
  * @example
  * export const paid = onWebhook(order, {
  *   name: 'payments',

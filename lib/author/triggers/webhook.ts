@@ -1,8 +1,8 @@
 /**
- * How the sender of a webhook signs, as an author writes it.
+ * The signature of a webhook's sender, as an author declares it.
  *
- * Owns: `hmacSha256`, its defaults and its refusals. Does not own: the trigger around it
- * (`trigger-declaration.ts`), the check of a request (`webhooks/signature.ts`).
+ * Owns: `hmacSha256`, its defaults and its refusals. Does not own: the trigger (`trigger-declaration.ts`),
+ * the check of a request (`webhooks/signature.ts`).
  */
 
 import { type Duration, parseDuration } from '../../core/values/duration.ts';
@@ -72,7 +72,7 @@ const namesIn = (template: string): string[] =>
   [...template.toLowerCase().matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name ?? '');
 
 /**
- * A signature by HMAC with SHA-256, over the bytes of the body as they came.
+ * A signature by HMAC with SHA-256 over the body's bytes as received.
  * @throws SteadfastError `bad-trigger`, `bad-duration`
  * @example
  * export const verify = hmacSha256({
