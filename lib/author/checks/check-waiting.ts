@@ -177,7 +177,7 @@ function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefi
   return problem('bad-default', message);
 }
 
-/** The most values that an approval shows. Each has a limit too (`MAX_SHOWN_CHARS`), which limits the question. */
+/** The most values that an approval shows. With `MAX_SHOWN_CHARS` for each, it limits the question. */
 export const MAX_SHOWN = 16;
 const SHOWN_NAME = /^[A-Za-z][A-Za-z0-9_ -]{0,39}$/;
 
