@@ -9,7 +9,7 @@
  * starts once, because the claim decides, not the message.
  */
 
-import { type Decision, evaluateNext, nothing } from './decisions/decision.ts';
+import { type Decision, evaluateNext, joined, nothing } from './decisions/decision.ts';
 import type { Evaluation } from './decisions/events.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Snapshot } from './records/snapshot.ts';
@@ -33,8 +33,19 @@ export function ruleThatApplies(
   return undefined;
 }
 
-/** The next write that is due, or the messages to send. @param plan during the execution's status */
+/**
+ * The next write that is due, or the messages to send. The steps that earlier writes have affected stay
+ * affected.
+ * @param plan during the execution's status
+ */
 export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decision {
+  const decision = nextAct(plan, state, event);
+  const { next } = decision;
+  if (next.kind !== 'evaluate') return decision;
+  return { ...decision, next: { ...next, affected: joined(event.affected, next.affected) } };
+}
+
+function nextAct(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   const found = ruleThatApplies(plan, state, event);
   if (found === undefined)
     return event.by === 'supervisor'
@@ -42,5 +53,5 @@ export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decisi
       : send(plan, state, event);
   // On a state that is not fresh, only sends and the end are safe.
   const allowed = event.fresh || found.rule.unread === true;
-  return allowed ? found.decision : nothing(evaluateNext(event.affected));
+  return allowed ? found.decision : nothing(evaluateNext());
 }

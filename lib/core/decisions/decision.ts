@@ -67,9 +67,6 @@ export interface NoteOrigin {
 /** The steps whose work an evaluation may send at once: all, or these and their dependents. */
 export type AffectedSteps = 'all' | readonly string[];
 
-export const alsoAffected = (affected: AffectedSteps, step: string): AffectedSteps =>
-  joined(affected, [step]);
-
 export const joined = (one: AffectedSteps, other: AffectedSteps): AffectedSteps =>
   one === 'all' || other === 'all' ? 'all' : [...one, ...other];
 
@@ -137,7 +134,7 @@ export interface Decision {
 
 export const IDLE: Next = { kind: 'idle' };
 /** Decide again: on a fresh read, or on the state as just written. */
-export const evaluateNext = (affected: AffectedSteps, fresh = true): Next => ({
+export const evaluateNext = (affected: AffectedSteps = [], fresh = true): Next => ({
   kind: 'evaluate',
   fresh,
   affected,

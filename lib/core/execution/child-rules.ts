@@ -16,7 +16,7 @@ import {
 } from '../plan/plan.ts';
 import { blankStep, executionAfter, type ExecutionChanges, stepAfter } from '../decisions/change.ts';
 import type { Planned, StopGoal } from '../records/children.ts';
-import { alsoAffected, type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
+import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -42,8 +42,8 @@ import { goesBack, roundBefore } from '../waiting/rounds.ts';
 import { untilOf } from '../waiting/waits.ts';
 import { roundToRead } from './on-round.ts';
 
-const written = (state: Snapshot, event: Evaluation, step: Step, what: string): Decision =>
-  writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, step.name)), {
+const written = (state: Snapshot, step: Step, what: string): Decision =>
+  writing(state.execution.id, { step }, evaluateNext([step.name]), {
     what,
     step: step.name,
   });
@@ -71,7 +71,7 @@ export const startChildren: Rule = {
         const blank = record ?? blankStep(step.name, state.execution);
         const why = { status: 'failed', changedAt: event.now, failure: planned } as const;
         const failed = stepAfter(blank, 'fail', event, why);
-        return written(state, event, failed, 'step-failed');
+        return written(state, failed, 'step-failed');
       }
       const starts = nextStarts(step, planned, record);
       if (starts.length === 0 && !isUnbegun(record)) continue;
@@ -112,10 +112,10 @@ export const endChildren: Rule = {
       const left = keepsEffects(state);
       if (undoesRounds(step, record, left)) {
         if (effectOf(step, record).actsUntil > event.now) continue;
-        return written(state, event, roundBefore(record, record.children, event), 'round-undone');
+        return written(state, roundBefore(record, record.children, event), 'round-undone');
       }
       const stopped = stepOnceStopped(step, record, left, event);
-      if (stopped !== undefined) return written(state, event, stopped, `step-${stopped.status}`);
+      if (stopped !== undefined) return written(state, stopped, `step-${stopped.status}`);
       if (record.status !== 'running' && !staysDone(step, record, left)) continue;
       const isOverTime = record.children.stop !== undefined;
       if (isOverTime && (isEnding(record.children) || hasOpenChildren(record.children))) continue;
@@ -187,7 +187,7 @@ function afterFailure(
   const after = goesOn
     ? afterTry(step, record, failure, event)
     : stepAfter(record, 'fail', event, { changedAt: event.now, status: 'failed', ...why });
-  const decision = written(state, event, after, NOTES[after.status] ?? 'step-failed');
+  const decision = written(state, after, NOTES[after.status] ?? 'step-failed');
   if (after.status === 'failed') return decision;
   return withExecution(decision, state, event, { wakeAt: after.retryAt ?? event.now });
 }
@@ -222,7 +222,7 @@ export const beginTry: Rule = {
       const record = state.steps[step.name];
       if (step.kind !== 'child' || record?.status !== 'retrying' || !isTurn(step, state)) continue;
       if ((record.retryAt ?? 0) > event.now) continue;
-      const decision = written(state, event, nextTryBegun(step, record, event), 'try-begun');
+      const decision = written(state, nextTryBegun(step, record, event), 'try-begun');
       return withExecution(decision, state, event);
     }
     return undefined;
@@ -299,7 +299,7 @@ function stopping(
   const all = planned.starts.filter(({ parent }) => wanted.has(parent.index));
   if (all.length === 0) {
     const stopped = childrenStopped(state, { step, planned, goal, below: count, ended: {} }, event);
-    return written(state, event, stopped, 'children-stopped');
+    return written(state, stopped, 'children-stopped');
   }
   const below = all.length > MAX_STOPS ? (all[MAX_STOPS]?.parent.index ?? count) : count;
   return nothing({ kind: 'stop-children', step, planned, starts: all.slice(0, MAX_STOPS), goal, below });
@@ -321,7 +321,7 @@ export const endOverTime: Rule = {
       if (planned === undefined || 'code' in planned) continue;
       if (children?.stop !== undefined) return stopping(step, planned, 'stop', state, event);
       const begun = { step: step.name, planned, goal: 'stop', below: 0, ended: {} } as const;
-      const decision = written(state, event, childrenStopped(state, begun, event), 'children-stopped');
+      const decision = written(state, childrenStopped(state, begun, event), 'children-stopped');
       // A process that read it before a pause does not know that its time stands still.
       return withExecution(decision, state, event);
     }

@@ -34,7 +34,7 @@ export const succeed: Rule = {
       ...unannounced(plan, state),
       endedAt: event.now,
     });
-    const next = evaluateNext(event.affected, false);
+    const next = evaluateNext([], false);
     return writing(execution.id, { execution: succeeded }, next, { what: 'succeeded' });
   },
   says: { succeeded: 'it succeeds: every step is done, skipped or tolerated' },

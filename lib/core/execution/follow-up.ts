@@ -58,7 +58,7 @@ export function end(
       ...unannounced(plan, state),
       endedAt: event.now,
     });
-    return writing(execution.id, { execution: ended }, evaluateNext(event.affected, false), {
+    return writing(execution.id, { execution: ended }, evaluateNext([], false), {
       what: ended.status,
     });
   }
@@ -81,7 +81,7 @@ export const notifyOfEnd: Rule = {
       end: { ...known, parentKnows: true },
     });
     return {
-      ...writing(execution.id, { execution: notified }, evaluateNext(event.affected)),
+      ...writing(execution.id, { execution: notified }, evaluateNext()),
       notifyParent: { parent, end: endOf(storedPlanOf(plan), state) },
     };
   },
@@ -105,7 +105,7 @@ export const finish: Rule = {
       ...unannounced(plan, state),
       endedAt: event.now,
     });
-    const next = evaluateNext(event.affected, false);
+    const next = evaluateNext([], false);
     return writing(execution.id, { execution: ended }, next, { what: ended.status });
   },
   says: {},

@@ -12,7 +12,7 @@
  */
 
 import { executionAfter, stepAfter, type StepChanges } from '../decisions/change.ts';
-import { alsoAffected, evaluateNext, writing } from '../decisions/decision.ts';
+import { evaluateNext, writing } from '../decisions/decision.ts';
 import type { StepEvent } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
@@ -30,7 +30,7 @@ export const enterNextStage: Rule = {
       if (found === undefined) continue;
       const step = stepAfter(record, found.move, event, { changedAt: event.now, ...found.changes });
       const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
-      const next = evaluateNext(alsoAffected(event.affected, name));
+      const next = evaluateNext([name]);
       return writing(execution.id, records, next, { what: NOTES[found.move] ?? '', step: name });
     }
     return undefined;

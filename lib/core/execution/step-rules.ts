@@ -11,8 +11,7 @@ import { ask } from '../questions/incident.ts';
 import { choiceOfTime, closeDueIncidents } from '../operators/resolution.ts';
 import { agentStep, agentSteps, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAfter } from '../decisions/change.ts';
-import { alsoAffected, type Decision, evaluateNext, joined, writing } from '../decisions/decision.ts';
-import type { Evaluation } from '../decisions/events.ts';
+import { evaluateNext, writing } from '../decisions/decision.ts';
 import { given } from '../values/given.ts';
 import { holdsNow, type Incident } from '../records/question.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
@@ -41,7 +40,7 @@ export const endLease: Rule = {
       ...event,
       isOverTime: isTimeOver(planStep, state, event.readAt),
     });
-    return writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, name)), {
+    return writing(state.execution.id, { step }, evaluateNext([name]), {
       what: 'lease-ended',
       step: name,
       attempt,
@@ -65,7 +64,7 @@ export const endLease: Rule = {
 const SILENT = 'its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown';
 
 export const closeIncidents: Rule = {
-  apply: (plan, state, event) => stillAffected(event, closeDueIncidents(plan, state, event)),
+  apply: (plan, state, event) => closeDueIncidents(plan, state, event),
   dueAt: (plan, state) =>
     openIncidents(state)
       .filter((incident) => holdsNow(state.execution, incident))
@@ -89,16 +88,9 @@ const answerText = (plan: Plan, state: Snapshot, incident: Incident): string =>
   `a person answers incident ${incident.number}; without an answer '${choiceOfTime(plan, state, incident)}' is chosen`;
 
 export const openIncident: Rule = {
-  apply: (plan, state, event) => stillAffected(event, ask(plan, state, event)),
+  apply: (plan, state, event) => ask(plan, state, event),
   says: { 'incident-opened': 'a person is asked' },
 };
-
-/** The steps that earlier writes of the evaluation affected stay affected when an incident is opened. */
-function stillAffected(event: Evaluation, decision: Decision | undefined): Decision | undefined {
-  if (decision?.next.kind !== 'evaluate') return decision;
-  const { affected, fresh } = decision.next;
-  return { ...decision, next: evaluateNext(joined(event.affected, affected), fresh) };
-}
 
 /**
  * If an input of its condition was left out, the condition cannot be evaluated, so the step fails: it
@@ -114,7 +106,7 @@ export const refuseCondition: Rule = {
       const record = state.steps[step.name] ?? blankStep(step.name, state.execution);
       const move = isUnbegun(record) ? 'fail' : 'reject';
       const failed = stepAfter(record, move, event, { changedAt: event.now, failure });
-      const next = evaluateNext(alsoAffected(event.affected, step.name));
+      const next = evaluateNext([step.name]);
       const note = { what: 'step-failed', step: step.name };
       return writing(state.execution.id, { step: failed }, next, note);
     }
@@ -135,7 +127,7 @@ export const skip: Rule = {
     const name = stepToSkip(plan, state)?.name;
     if (name === undefined) return undefined;
     const step = closedWithoutAttempt(state, name, 'skip', event);
-    const next = evaluateNext(alsoAffected(event.affected, name));
+    const next = evaluateNext([name]);
     const note = { what: 'step-skipped', step: name };
     return writing(state.execution.id, { step }, next, note);
   },

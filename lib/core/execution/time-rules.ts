@@ -7,7 +7,7 @@
 
 import type { Plan } from '../plan/plan.ts';
 import { executionAfter } from '../decisions/change.ts';
-import { alsoAffected, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
+import { evaluateNext, IDLE, writing } from '../decisions/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { longestHorizonMs } from '../step/lease.ts';
 import { CLOCKS_DIFFER_MS } from '../step/process-deadline.ts';
@@ -22,7 +22,7 @@ export const endAtTime: Rule = {
   apply: (plan, state, event) => {
     const step = passTime(plan, state, event);
     if (step === undefined) return undefined;
-    const next = evaluateNext(alsoAffected(event.affected, step.name));
+    const next = evaluateNext([step.name]);
     return writing(state.execution.id, { step }, next, { what: `step-${step.status}`, step: step.name });
   },
   dueAt: (plan, state) =>
@@ -53,7 +53,7 @@ export const wakeEarlier: Rule = {
     const untilAt = nextTime(plan, state);
     if (untilAt >= execution.wakeAt) return undefined;
     const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt: untilAt });
-    return writing(execution.id, { execution: woken }, evaluateNext(event.affected));
+    return writing(execution.id, { execution: woken }, evaluateNext());
   },
   says: { 'set-wake-time': 'the wake time is brought forward, because something is due before it' },
 };

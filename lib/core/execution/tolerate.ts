@@ -14,7 +14,7 @@
 import { isTolerated } from '../plan/outcomes.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import { executionAfter, stepAfter } from '../decisions/change.ts';
-import { alsoAffected, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
@@ -120,7 +120,7 @@ function written(plan: Plan, state: Snapshot, event: Evaluation, planned: PlanSt
     ...(move === 'leave' && isOwed ? { afterFailure: undefined } : {}),
   });
   const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
-  const next = evaluateNext(alsoAffected(event.affected, step.name));
+  const next = evaluateNext([step.name]);
   // An on-failure step should have reported a failure to someone and did not. Nothing else is logged for it.
   const isLast = plan.onFailureOf !== undefined && step.status === 'tolerated';
   return writing(execution.id, records, next, {

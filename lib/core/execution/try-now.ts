@@ -9,7 +9,7 @@
  */
 
 import { type DecisionInputs, executionAfter, stepAfter } from '../decisions/change.ts';
-import { type AffectedSteps, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { TryNow } from '../decisions/events.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -37,14 +37,14 @@ export function duePromptly(
   plan: Plan,
   state: Snapshot,
   tryNow: TryNow,
-  event: DecisionInputs & { readonly affected: AffectedSteps },
+  inputs: DecisionInputs,
 ): Decision | undefined {
   const [first] = waitingFor(plan, state, tryNow);
   if (first === undefined) return undefined;
   const { execution } = state;
   const { record, dueAt } = first;
-  const step = stepAfter(record, 'defer', event, { retryAt: dueAt, deferred: record.deferred });
+  const step = stepAfter(record, 'defer', inputs, { retryAt: dueAt, deferred: record.deferred });
   const wakeAt = Math.min(execution.wakeAt ?? dueAt, dueAt);
-  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt });
-  return writing(execution.id, { step, execution: woken }, evaluateNext(event.affected));
+  const woken = executionAfter(execution, 'set-wake-time', inputs, { wakeAt });
+  return writing(execution.id, { step, execution: woken }, evaluateNext());
 }

@@ -92,7 +92,7 @@ export const askAboutPause: Rule = {
       deadlineAt: event.now + PAUSE_INCIDENT_MS,
       otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('keep' as const),
     };
-    return openIncident(state, asked, event.affected, event);
+    return openIncident(state, asked, event);
   },
   dueAt: (_plan, state) => {
     const pause = pauseOf(state.execution);

@@ -246,12 +246,7 @@ export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionI
   const { execution } = state;
   for (const incident of openIncidents(state)) {
     if (isMoot(plan, state, incident))
-      return changed(
-        state,
-        [],
-        { question: resolved(incident, { closedBy: 'moot' }, inputs) },
-        'incident-moot',
-      );
+      return changed(state, { question: resolved(incident, { closedBy: 'moot' }, inputs) }, 'incident-moot');
     if (incident.deadlineAt > inputs.now || !holdsNow(execution, incident)) continue;
     return resolve(
       plan,

@@ -24,7 +24,7 @@ import {
   executionAfter,
   stepAfter,
 } from '../decisions/change.ts';
-import { alsoAffected, type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
+import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { CallbackAnswer, Evaluation, Event, EventOf } from '../decisions/events.ts';
 import type { Caller } from '../values/caller.ts';
 import type { Failure } from '../values/failure.ts';
@@ -63,7 +63,7 @@ export const askForAnswer: Rule = {
     // open.
     const wakeAt = Math.min(deadlineAt, remindAt ?? deadlineAt);
     const asks = executionAfter(execution, 'adopt', event, { wakeAt });
-    return changed(state, event.affected, { execution: asks, question }, `${kind}-opened`);
+    return changed(state, { execution: asks, question }, `${kind}-opened`);
   },
   says: {
     'approval-opened': 'an approval is put into the inbox',
@@ -76,7 +76,7 @@ export const askForAnswer: Rule = {
 function refusedToAsk(state: Snapshot, event: Evaluation, name: string, failure: Failure): Decision {
   const record = state.steps[name] ?? blankStep(name, state.execution);
   const step = stepAfter(record, 'fail', event, { changedAt: event.now, failure });
-  return writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, name)), {
+  return writing(state.execution.id, { step }, evaluateNext([name]), {
     what: 'step-failed',
     step: name,
   });

@@ -45,7 +45,7 @@ export const askAboutDeadline: Rule = {
       deadlineAt: event.now + LAST_INCIDENT_MS,
       otherwise: 'keep' as const,
     };
-    return openIncident(state, asked, event.affected, event);
+    return openIncident(state, asked, event);
   },
   dueAt: (plan, state) =>
     isAskedAtDeadline(plan, state)

@@ -13,7 +13,7 @@
 import { isOutcomeRead } from '../plan/outcomes.ts';
 import { type AgentStep, type ChildStep, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
-import { type AffectedSteps, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Resolution } from '../decisions/events.ts';
 import type { OrUndefined } from '../values/given.ts';
 import { type Incident, isOpen } from '../records/question.ts';
@@ -97,7 +97,7 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
     // The step's reminders apply to every question about it, including its undo.
     remindAt: isQuiet ? undefined : nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
   };
-  return openIncident(state, asked, [], inputs);
+  return openIncident(state, asked, inputs);
 }
 
 const isListAsked = (plan: Plan, state: Snapshot): boolean =>
@@ -178,17 +178,12 @@ export const resolved = (
   inputs: DecisionInputs,
 ): Incident => closed(incident, { closedBy, choice, reason, caller, commandId }, inputs);
 
-export function openIncident(
-  state: Snapshot,
-  asked: NewIncident,
-  affected: AffectedSteps,
-  inputs: DecisionInputs,
-): Decision {
+export function openIncident(state: Snapshot, asked: NewIncident, inputs: DecisionInputs): Decision {
   const { step, deadlineAt, remindAt = deadlineAt } = asked;
   const question = opened<Incident>(state.execution, { number: incidentNumber(state), ...asked }, inputs);
   // S12 who opens it may die before the evaluation that follows.
   const wakeAt = Math.min(deadlineAt, remindAt);
   const asks = executionAfter(state.execution, 'adopt', inputs, { wakeAt });
   const note = { what: 'incident-opened', step };
-  return writing(asks.id, { execution: asks, question }, evaluateNext(affected), note);
+  return writing(asks.id, { execution: asks, question }, evaluateNext(), note);
 }

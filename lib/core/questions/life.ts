@@ -15,7 +15,7 @@
  */
 
 import { executionAfter, type DecisionInputs, moveExecution } from '../decisions/change.ts';
-import { type AffectedSteps, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import { questionNews } from '../decisions/news.ts';
 import {
   graphOf,
@@ -115,7 +115,7 @@ export const moveDeadline: Rule = {
         deadlineAt: question.deadlineAt + ms,
         remindAt: remindAt === undefined ? undefined : remindAt + ms,
       });
-      return changed(state, event.affected, { question: moved }, 'question-moved');
+      return changed(state, { question: moved }, 'question-moved');
     }
     return undefined;
   },
@@ -167,7 +167,7 @@ export const remind: Rule = {
     });
     const woken = executionAfter(execution, 'set-wake-time', event, {});
     const records = { execution: woken, question };
-    return changed(state, event.affected, records, 'question-reminded');
+    return changed(state, records, 'question-reminded');
   },
   dueAt: (_plan, state) =>
     remindable(state).flatMap(({ remindAt: at }) => (at === undefined ? [] : [{ at }])),
@@ -180,10 +180,9 @@ const remindable = (state: Snapshot): Question[] =>
 
 export const changed = (
   { execution: { id } }: Snapshot,
-  affected: AffectedSteps,
   records: { readonly execution?: Execution; readonly question: Question },
   what: string,
-): Decision => writing(id, records, evaluateNext(affected), { what, step: records.question.step });
+): Decision => writing(id, records, evaluateNext(), { what, step: records.question.step });
 
 /**
  * Announces changes that were written and are not announced yet, one at a time. It is the last rule, and does
@@ -200,7 +199,7 @@ export const announceChange: Rule = {
     const unannounced = rest.length === 0 ? undefined : rest;
     const announced = questionAfter(question, event, { unannounced });
     return {
-      ...changed(state, event.affected, { question: announced }, 'question-announced'),
+      ...changed(state, { question: announced }, 'question-announced'),
       announce: questionNews(state.execution, question, change),
     };
   },

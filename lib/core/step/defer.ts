@@ -200,7 +200,7 @@ export const giveUpDeferred: Rule = {
       undoDeferredAt: undefined,
     });
     const note = { what: isUndo ? 'undo-given-up' : 'step-overdue', step: record.name };
-    return writing(state.execution.id, { step }, evaluateNext(event.affected), note);
+    return writing(state.execution.id, { step }, evaluateNext(), note);
   },
   dueAt: (_plan, { execution, steps }, { work }) =>
     work.flatMap(({ step: { name } }) => {

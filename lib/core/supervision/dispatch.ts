@@ -166,7 +166,7 @@ function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[])
 
 function defer(state: Snapshot, event: Evaluation, piece: Work, until: NotBefore): Decision {
   // From a state that is not fresh only hints may follow.
-  if (!event.fresh) return nothing(evaluateNext(event.affected));
+  if (!event.fresh) return nothing(evaluateNext());
   const { step, retryAt, note } = deferral(piece, state, until, event);
   const { execution } = state;
   // Another supervisor that has read the piece before it is due counts it as sent, and may have set the wake
@@ -178,7 +178,7 @@ function defer(state: Snapshot, event: Evaluation, piece: Work, until: NotBefore
         })
       : undefined;
   return {
-    ...writing(execution.id, { step, execution: watched }, evaluateNext(event.affected), note),
+    ...writing(execution.id, { step, execution: watched }, evaluateNext(), note),
     wakeTime: 'as-written',
   };
 }

@@ -12,7 +12,7 @@
 
 import { graphOf, type Plan, type ReceiveStep } from '../plan/plan.ts';
 import { blankStep, executionAfter } from '../decisions/change.ts';
-import { alsoAffected, type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
+import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type {
   ExecutionMessage,
@@ -97,7 +97,7 @@ function taking(state: Snapshot, { name }: ReceiveStep, found: Found, event: Eva
       execution: executionAfter(execution, 'adopt', event, {}),
       taken: takenFrom(found, name, event),
     },
-    evaluateNext(alsoAffected(event.affected, name)),
+    evaluateNext([name]),
     { what: 'message-taken', step: name, detail: found.message.name },
   );
 }

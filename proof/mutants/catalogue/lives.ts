@@ -119,8 +119,8 @@ export const LIVES: readonly Mutant[] = [
     rule: 'E2 what a new life has written is not touched',
     bug: 'Records of steps of the next life are erased, too.',
     file: 'lib/scheduler/erase.ts',
-    find: ' && besideOf(one).life !== kept,',
-    replace: ' && besideOf(one).life !== undefined,',
+    find: 'besideOf(one).life !== kept',
+    replace: 'besideOf(one).life !== undefined',
     killer: jest('scheduler/erase-races', 'another erasure, after which its key begins another one'),
   },
 ];

@@ -105,7 +105,7 @@ describe('behind a point of no return', () => {
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: { kind: 'evaluate', fresh: true, affected: ['it'] },
+      next: { kind: 'evaluate', fresh: true, affected: ['x', 'it'] },
       notes: [{ what: 'no-way-back', executionId: 'e-1', step: 'it' }],
     });
   });

@@ -4,14 +4,11 @@ import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Admission } from '../../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { send, supervise as superviseBy } from '../../../lib/core/supervision/dispatch.ts';
+import { evaluate as supervise } from '../../../lib/core/evaluate.ts';
+import { send } from '../../../lib/core/supervision/dispatch.ts';
 import { firstMessage as message, evaluate, type Evaluation, named } from '../evaluations.ts';
 import { planOf, recordOf, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
-import { RULES } from '../../../lib/core/rules.ts';
-
-const supervise = (plan: Plan, state: Snapshot, event: Evaluation) =>
-  superviseBy(plan, state, event, RULES[state.execution.status]);
 
 const plan = planOf(named('a', { agent: 'x' }), named('b'), named('c', { after: ['a'] }));
 const retrying = (name: string, more: Partial<Step> = {}): Step =>

@@ -1,6 +1,7 @@
 /** A supervisor's dispatches: which it repeats and which it defers, and until when (S12, S16). */
 
-import { supervise as superviseBy } from '../../../lib/core/supervision/dispatch.ts';
+import { evaluate as supervise } from '../../../lib/core/evaluate.ts';
+import { supervise as turnOf } from '../../../lib/core/supervision/dispatch.ts';
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Deferred, Execution, Step } from '../../../lib/core/records/state.ts';
@@ -10,9 +11,6 @@ import { planOf, recordOf, stateOf, step as tried } from '../one-step.ts';
 import { NOW } from '../states.ts';
 import { RULES } from '../../../lib/core/rules.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-
-const supervise = (plan: Plan, state: Snapshot, event: Evaluation) =>
-  superviseBy(plan, state, event, RULES[state.execution.status]);
 
 const deferredFor = (why: Deferred['why']): Deferred => ({ mode: 'execute', why, at: NOW - 5 });
 const retrying = (name: string, more: Partial<Step> = {}): Step =>
@@ -179,8 +177,8 @@ it('the end of a lease that could not be renewed waits for its grace', () => {
   });
   const state = stateOf([held], { wakeAt: NOW });
   const at = (more: Partial<Evaluation>) =>
-    supervise(planOf(named('b')), state, evaluate('supervisor', { affected: [], ...more })).write?.execution
-      ?.wakeAt;
+    turnOf(planOf(named('b')), state, evaluate('supervisor', { affected: [], ...more }), RULES.running).write
+      ?.execution?.wakeAt;
   expect(at({})).toBe(NOW - 19_000);
   expect(at({ graceFrom: NOW - 15_000 })).toBe(NOW + 16_000);
 });
