@@ -49,10 +49,8 @@ export const retry = (retries: number, backoff: Backoff = {}): RetryStage => {
 
 /**
  * Tries with another input from here on, with the agent of the stage before. The input has an idempotency key
- * of
- * its own, because a service that ties a key to its first parameters refuses others under it. The stage is
- * taken only
- * when it is certain that nothing of the earlier tries took effect.
+ * of its own, because a service that ties a key to its first parameters refuses others under it. The stage is
+ * taken only when it is certain that nothing of the earlier tries took effect.
  * @param options `attempts`: how many tries, 1 by default; `delay` and `maxDelay` as of `retry`
  * @example recovery: [retry(2), withInput({ amount: w.input.amount, currency: 'EUR' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
@@ -67,8 +65,7 @@ export const withInput = (
 
 /**
  * Tries with another agent from here on. It gets the input of the stage before, so after a `withInput` the
- * other one.
- * The stage is taken only when it is certain that nothing of the earlier tries took effect.
+ * other one. The stage is taken only when it is certain that nothing of the earlier tries took effect.
  * @param options `attempts`: how many tries, 1 by default; `delay` and `maxDelay` as of `retry`
  * @example recovery: [retry(2), useAgent(chargeElsewhere), askPerson()]
  * @throws SteadfastError `bad-duration`, `bad-option`

@@ -113,8 +113,7 @@ export interface WorkflowBuilder<I> {
   /**
    * Declares a step that an agent performs. It begins once all the steps are done whose output it reads, or
    * which `after` names; other steps run side by side with it. If the execution cannot succeed, its effect is
-   * undone
-   * by the agent's `undo`.
+   * undone by the agent's `undo`.
    * @example
    * const paid = w.step('pay', chargeCard, { amount: w.input.amount });
    * w.step('ship', shipParcel, { payment: paid.output.paymentId }, { within: '2h' });
@@ -159,8 +158,7 @@ export interface WorkflowBuilder<I> {
   ) => CallbackHandleOf<Approval, T, W>;
   /**
    * Takes the next message of its name that is sent to the execution (`client.send`), even one sent before
-   * its
-   * turn. Its output is the body. Each message is taken once, in the order of acceptance.
+   * its turn. Its output is the body. Each message is taken once, in the order of acceptance.
    * @example
    * const paid = w.receive('paid', { message: z.object({ payment: z.string() }), within: '2d' });
    * w.step('ship', shipParcel, { payment: paid.output.payment });
@@ -187,12 +185,9 @@ export interface WorkflowBuilder<I> {
   ) => HandleOf<CO, T, W>;
   /**
    * Declares an on-failure step. It runs once the execution has ended without success (by a failure, a cancel
-   * or
-   * the deadline) and everything is undone and no question is open. It does not run if a parent ends the
-   * execution.
-   * It may read `failure`, the input, and outputs that may exist (`orElse`). Its own failure changes no end,
-   * and is
-   * listed.
+   * or the deadline) and everything is undone and no question is open. It does not run if a parent ends the
+   * execution. It may read `failure`, the input, and outputs that may exist (`orElse`). Its own failure
+   * changes no end, and is listed.
    * @example
    * w.onFailure('apologise', sendMail, { to: w.input.email, subject: w.failure.code });
    */
@@ -206,18 +201,15 @@ export interface WorkflowBuilder<I> {
   readonly failure: WhyEnded;
   /**
    * Has an agent perform every item of a list, or runs a workflow for each. Its output has `total`, `failed`
-   * and
-   * `items`, the outputs in the order of the list.
+   * and `items`, the outputs in the order of the list.
    * @example
    * w.map('thumbnails', makeThumbnail, w.input.files, (file) => ({ key: file.key }), { concurrency: 10 });
    */
   readonly map: MapBuilder;
   /**
    * Runs an agent or a workflow in rounds, one after another, until `until` is true for the latest answer; at
-   * least one
-   * round runs. It suits pages, and polling a status. If a service accepts a job and works on it for long,
-   * prefer the
-   * agent's own `probe` (`acceptedWithin`).
+   * least one round runs. It suits pages, and polling a status. If a service accepts a job and works on it
+   * for long, prefer the agent's own `probe` (`acceptedWithin`).
    * @example
    * w.repeat('wait', readReport, { day: w.input.orderId }, {
    *   until: (last) => eq(last.state, 'ready'),

@@ -324,10 +324,8 @@ export const onMessage = <Input>(
 
 /**
  * Starts an execution for each signed request of a third party to `POST /webhooks/<name>`, in the sender's
- * own
- * form. With `send` it sends a message to an execution, with `answers` it answers a callback. The event has
- * `$.body`,
- * `$.hash` (of the body) and `$.token` (the part of the URL after the name).
+ * own form. With `send` it sends a message to an execution, with `answers` it answers a callback. The event
+ * has `$.body`, `$.hash` (of the body) and `$.token` (the part of the URL after the name).
  * @example
  * export const paid = onWebhook(order, {
  *   name: 'payments',
