@@ -1,4 +1,4 @@
-/** Owns: time as something that can be handed in, so that queues and schedules are tested without waiting. */
+/** Time as a parameter, so that queues and schedules are tested without waiting. */
 
 /** The time and its timers. */
 export interface Clock {
@@ -8,7 +8,7 @@ export interface Clock {
   setTimer(delayMs: number, callback: () => void): () => void;
 }
 
-/** setTimeout fires at once for anything longer than this. */
+/** The longest delay of `setTimeout`, which fires at once for a longer one. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** The machine's clock. Its timers keep the process alive, as the cloud's servers do anyway. */

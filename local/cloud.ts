@@ -1,11 +1,11 @@
 /**
- * Owns: putting the parts together: an assembly and a data directory in, a running cloud out; stopping it
- * again. Owns not: what the parts do. Knows CloudFormation, not what the functions are for.
+ * Connects the parts: an assembly and a data directory in, a running cloud out; and stops it again. It knows
+ * CloudFormation, not what the functions are for. Does not own: what the parts do.
  *
  * Invariants
  * - I1 a start that fails leaves nothing running and no lock.
- * - I2 after `stop()` no process, socket or timer of the cloud is left; what was in the
- *   queues is there at the next start.
+ * - I2 after `stop()` no process, socket or timer of the cloud is left; messages in queues are there at the
+ *   next start.
  */
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ import { readStackModel, type StackModel } from './template/stack-model.ts';
 export interface CloudOptions {
   /** The `cdk.out` folder. */
   readonly assembly: string;
-  /** Which stack; needed only when there are several. */
+  /** The name of the stack, needed if there are several. */
   readonly stack?: string;
   /** Logical id of the API at `/`; default is the first. */
   readonly api?: string;
@@ -60,12 +60,12 @@ export interface CloudOptions {
   readonly fresh?: boolean;
   /** Port of the HTTP API; 0 takes any free one. Default 4510. */
   readonly port?: number;
-  /** False starts without any schedule ticking. */
+  /** `false` starts with all schedules stopped. */
   readonly schedules?: boolean;
   /** Most processes per function, where the template sets no reserved concurrency. Default 10. */
   readonly concurrencyPerFunction?: number;
   /**
-   * Further handlers on the port of the HTTP API, by the beginning of their paths: `{ '/console': listener
+   * Additional handlers on the port of the HTTP API, by the beginning of their paths: `{ '/console': listener
    * }`.
    */
   readonly beside?: Listeners;
@@ -74,18 +74,19 @@ export interface CloudOptions {
   /** Added to every function's environment. */
   readonly environment?: Readonly<Record<string, string>>;
   /**
-   * One function has a single process, which a debugger reaches at this port of
-   * 127.0.0.1, and no time limits.
+   * Runs one function in a single process without time limits, to which a debugger attaches at this port of
+   * 127.0.0.1.
    */
   readonly inspect?: Inspect;
   /** Every line the functions write. */
   readonly onLog?: (line: LogLine) => void;
-  /** Keeps what indexes showed so many ms ago, for queries that a fault has answered as of then. */
+  /** How long old states of indexes are kept, in ms, for queries that a fault answers with an old state. */
   readonly indexesLateMs?: number;
   /** Called with problems of the cloud itself: dropped events, crashes of its parts. */
   readonly onProblem?: (message: string) => void;
   /**
-   * A request that the policies of the template refuse; reported once for each function, action and resource.
+   * Called for a request that the policies of the template refuse, once for each function, action and
+   * resource.
    */
   readonly onDenied?: (denial: Denial) => void;
   /** The clock of queues, schedules and batching windows, for tests. Lambda timeouts use real time. */
@@ -111,11 +112,10 @@ export interface Cloud {
   readonly notRun: readonly string[];
   readonly control: Control;
   /**
-   * Takes the metrics of a line that a process beside the cloud has logged; those of
-   * the functions come by themselves.
+   * Reads metrics from a line that a process beside the cloud logged. Lines of the functions are read anyway.
    */
   readonly metricsIn: (line: string) => void;
-  /** Stops everything. Messages being worked on go back to their queues. */
+  /** Stops everything. Messages being processed go back to their queues. */
   stop(): Promise<void>;
 }
 
@@ -264,7 +264,7 @@ interface Prepared extends Sockets {
   readonly lateIndexes: LateIndexes | undefined;
 }
 
-/** Everything is known and DynamoDB is ready: make the parts and connect them. */
+/** Makes the parts and connects them, once everything is known and DynamoDB is ready. */
 function run(prepared: Prepared): Control {
   const { options, undo, data, main, gateway, template, model, access, platform, metrics } = prepared;
   const { dynamo, proxy, lateIndexes } = prepared;
@@ -309,7 +309,7 @@ function run(prepared: Prepared): Control {
   );
   const beside = { outages, alarms, connections, hasLateIndexes: lateIndexes !== undefined };
   const control = new Control({ ...parts, ...beside, dynamo, counts, access, faults });
-  // The first one is at the root.
+  // The first API is at the root.
   const served = model.apis.toSorted(
     (one, other) => Number(other.logicalId === options.api) - Number(one.logicalId === options.api),
   );
@@ -341,7 +341,8 @@ function queuesOf({ queues: declared }: StackModel, data: DataDirectory, clock: 
 }
 
 /**
- * Last in, first out: stop taking work, give back what is under way, end the processes; then comes the rest.
+ * Stops the parts in reverse order: take no more work, return the work under way, end the processes; then the
+ * rest.
  */
 export const endOfWork = (
   functions: readonly Pick<LocalFunction, 'stop'>[],
@@ -352,7 +353,7 @@ export const endOfWork = (
     await Promise.all(functions.map(async (local) => await local.stop()));
   },
   () => {
-    // Their invocations end with the processes, which is no failure then.
+    // Stopped before the processes, whose end would otherwise count as a failure of their invocations.
     for (const sender of senders) sender.stop();
     for (const source of sources) source.stop();
     for (const source of sources) source.giveBack();

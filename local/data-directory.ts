@@ -1,12 +1,12 @@
 /**
- * Owns: the folder of a local cloud: its marker, its lock, wiping it, the paths inside.
+ * The folder of a local cloud: its marker, its lock, its removal, the paths inside.
  *
  * Invariants
  * - I1 nothing is deleted or written in a folder that is neither empty nor marked as ours.
- * - I2 one cloud per folder: a second one is refused while the first lives; a dead one's lock is taken over,
- *   after its guardian has ended its children.
- * - I3 a database that is left of an earlier cloud, because its guardian was killed with it, is ended
- *   first: no two have one file open. Nor does the folder of its code stay.
+ * - I2 one cloud per folder: a second one is refused while the first lives. The lock of a dead one is taken
+ *   over after its guardian has ended its children.
+ * - I3 if a guardian was killed with its cloud, their database may still run. It is ended first, so that two
+ *   never have one file open; the folder of their code is removed.
  */
 import {
   existsSync,
@@ -47,10 +47,10 @@ interface Lock {
   readonly codeFolder?: string | undefined;
 }
 
-/** Opens the folder for one cloud. @throws Error when it is a stranger's or in use */
+/** Opens the folder for one cloud. @throws Error if the folder belongs to something else, or is in use */
 export async function openDataDirectory(directory: string, fresh: boolean): Promise<DataDirectory> {
   mkdirSync(resolve(directory), { recursive: true });
-  // One name for it, whichever way it was reached.
+  // The real path, so that the folder has one name.
   const path = realpathSync(resolve(directory));
   const content = readdirSync(path);
   if (content.length > 0 && !content.includes(MARKER)) {
@@ -106,7 +106,7 @@ async function takeLock(lockPath: string, path: string): Promise<void> {
   // The dead cloud's guardian may still be ending its database, which has the same file open.
   await untilGone(holder?.guardianPid ?? 0, Date.now() + GUARDIAN_LIMIT_MS);
   const { codeFolder = '' } = holder ?? {};
-  // The lock is a file that anybody may have changed.
+  // Checked, because anybody may have changed the lock file.
   if (basename(codeFolder).startsWith(CODE_FOLDER)) rmSync(codeFolder, { recursive: true, force: true });
   writeLock(lockPath, { pid: process.pid }, 'w');
 }

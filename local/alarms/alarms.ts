@@ -1,11 +1,11 @@
 /**
- * Owns: the alarms of the stack over one metric: what they are about, their state by the minute, and the
- * news of it in the queues that subscribe to their topics. Owns not: where data points come from
- * (`../metrics/`), alarms over an expression: they stay without data.
+ * The alarms of the stack over one metric: their state, evaluated each minute, and the messages about changes
+ * to the queues that subscribe to their topics. Does not own: where data points come from (`../metrics/`).
+ * Alarms over an expression stay without data.
  *
  * Invariants
- * - I1 only whole periods count: that under way may still get its data.
- * - I2 news is sent when a state changes, never when it stays.
+ * - I1 only complete periods count, because the current one may still get data.
+ * - I2 a message is sent when a state changes, never when it stays.
  *
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
  */
@@ -23,17 +23,17 @@ export type AlarmState = 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
 export interface AlarmSpec {
   readonly logicalId: string;
   readonly name: string;
-  /** Absent: an expression. */
+  /** Absent for an alarm over an expression. */
   readonly metric: MetricName | undefined;
   readonly stat: string;
   readonly periodMs: number;
-  /** How many of the last periods have to be bad. */
+  /** The number of the last periods that must be bad. */
   readonly bad: number;
   readonly of: number;
   readonly threshold: number;
   readonly comparison: string;
   readonly missing: string;
-  /** The topics that get the news of each state. */
+  /** The topics to notify of each state. */
   readonly actions: Readonly<Record<AlarmState, readonly string[]>>;
 }
 
@@ -86,7 +86,10 @@ export function readAlarm(resource: ResolvedResource): AlarmSpec {
   };
 }
 
-/** The state after the last whole periods. @param was kept where missing data says nothing */
+/**
+ * The state after the last complete periods.
+ * @param was the previous state, kept if missing data says nothing
+ */
 export function stateOf(spec: AlarmSpec, periods: Periods, now: number, was: AlarmState): AlarmState {
   const { metric, stat, periodMs, of, bad, threshold, comparison, missing } = spec;
   const isBad = COMPARISONS[comparison];
@@ -121,7 +124,7 @@ export class Alarms {
       .map((resource) => readAlarm(resource));
   }
 
-  /** Every minute, as CloudWatch does. */
+  /** Evaluates every minute, as CloudWatch does. */
   start(): void {
     this.#cancel = this.#parts.clock.setTimer(MINUTE_MS, () => {
       this.evaluate();
@@ -147,7 +150,7 @@ export class Alarms {
     }));
   }
 
-  /** Until the next evaluation. */
+  /** Sets a state, which lasts until the next evaluation. */
   set(logicalId: string, state: AlarmState): void {
     const spec = this.#specs.find((one) => one.logicalId === logicalId);
     if (spec !== undefined) this.#become(spec, state);

@@ -1,10 +1,10 @@
 /**
- * Owns: the control over HTTP, under `/_local/…` on the main port. JSON in, JSON out.
- * Owns not: what the calls do (control.ts).
+ * The control over HTTP, under `/_local/…` on the main port: JSON in, JSON out. Does not own: what the calls
+ * do (control.ts).
  *
  * Invariants
- * - I1 only a page or program of this machine may call: the server (servers.ts) takes no Host of elsewhere,
- *   and an Origin of elsewhere is refused here.
+ * - I1 only a page or program of this machine may call: the server (servers.ts) accepts no foreign Host, and
+ *   a foreign Origin is refused here.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AlarmState } from '../alarms/alarms.ts';

@@ -1,10 +1,10 @@
 /**
- * Owns: what a test or a demo may see and do in a running local cloud, as one object
- * (control-http.ts is the same over HTTP).
+ * Everything that a test or a demo may see and do in a running local cloud, as one object (control-http.ts
+ * offers it over HTTP).
  *
  * Invariants
- * - I1 a name means exactly one thing: logical id, physical name or a unique part of one; otherwise
- *   an error lists the candidates.
+ * - I1 a name means exactly one thing: logical id, physical name or a unique part of one; otherwise an error
+ *   lists the candidates.
  */
 import type { Alarms, AlarmState, AlarmView } from '../alarms/alarms.ts';
 import type { Connections } from '../gateway/connections.ts';
@@ -40,9 +40,9 @@ export interface FunctionState {
   readonly errors: number;
   readonly timeouts: number;
   readonly coldStarts: number;
-  /** False: it refuses every event. */
+  /** `false` while the function refuses every event. */
   readonly enabled: boolean;
-  /** Events that it refused meanwhile. */
+  /** The events that it refused meanwhile. */
   readonly throttles: number;
 }
 
@@ -119,14 +119,14 @@ export class Control {
     return this.#parts.faults.armProcessFault(this.#target(name), 'kill', when);
   }
 
-  /** SIGSTOP of the process serving the function: alive, and silent. Its timeout still ends it. */
+  /** SIGSTOP of the process serving the function: it lives and does nothing. Its timeout still ends it. */
   freeze(name: string, when: FaultMoment = 'now'): ArmedFault {
     return this.#parts.faults.armProcessFault(this.#target(name), 'freeze', when);
   }
 
   /**
    * SIGCONT of every frozen process of the function; returns their pids.
-   * @param cut its connections are gone by then, as after a long time in which it sent nothing
+   * @param cut closes their connections first, as happens to a process that sent nothing for a long time
    */
   thaw(name: string, { cut = false }: { readonly cut?: boolean } = {}): number[] {
     const local = this.#function(name);
@@ -148,7 +148,7 @@ export class Control {
     return this.#parts.faults.armCallFault(this.#target(name), 'throttle', fault);
   }
 
-  /** The next queries of an index by the function are answered as of a few seconds ago. */
+  /** The function's next queries of an index get the state of a few seconds ago. */
   late(name: string, fault: CallFault): ArmedFault {
     if (!this.#parts.hasLateIndexes)
       throw new Error('indexes are never late here: start the cloud with indexesLateMs');
@@ -239,7 +239,8 @@ export class Control {
   }
 
   /**
-   * kill -9 of the embedded DynamoDB; it is back, with its data, after `downMs`. Calls meanwhile break off.
+   * kill -9 of the embedded DynamoDB. It starts again, with its data, after `downMs`. Calls in between break
+   * off.
    */
   async restartDynamo(downMs = 0): Promise<void> {
     await this.#parts.dynamo.restart(downMs);
@@ -254,7 +255,7 @@ export class Control {
     await this.#parts.schedules.tick(this.#schedule(name));
   }
 
-  /** @param forMs after which it is enabled again by itself */
+  /** Stops a schedule. @param forMs starts it again after this time */
   disable(name: string, forMs?: number): void {
     const schedule = this.#schedule(name);
     this.#parts.outages.begin(schedule, () => this.enable(schedule), forMs);
@@ -275,8 +276,8 @@ export class Control {
   }
 
   /**
-   * Its function refuses every event, as with a reserved concurrency of 0; what is under way goes on.
-   * @param forMs after which it takes events again by itself
+   * Makes a function refuse every event, as with a reserved concurrency of 0; work under way continues.
+   * @param forMs accepts events again after this time
    */
   disableFunction(name: string, forMs?: number): void {
     const local = this.#function(name);
@@ -296,13 +297,13 @@ export class Control {
     return this.#parts.alarms.list();
   }
 
-  /** Until the next minute, when it is evaluated again. */
+  /** Sets the state of an alarm until its evaluation in the next minute. */
   setAlarm(name: string, state: AlarmState): void {
     const { logicalId } = pick('alarm', name, this.alarms(), (each) => [each.logicalId, each.name]);
     this.#parts.alarms.set(logicalId, state);
   }
 
-  /** Its function takes no more messages; what it has taken goes on. */
+  /** Stops a function from taking messages; it finishes those that it has taken. */
   disableMapping(name: string, forMs?: number): void {
     const source = this.#source(name);
     const { logicalId } = source.spec;
@@ -321,7 +322,7 @@ export class Control {
     return [...this.#parts.resources.values()];
   }
 
-  /** Puts an event on a bus, also one of a service of AWS; returns its id. */
+  /** Puts an event on a bus, also in the name of an AWS service; returns its id. */
   putEvent(event: ToldEvent): string {
     return this.#parts.bus.tell(event);
   }
@@ -343,8 +344,8 @@ export class Control {
   }
 
   /**
-   * The processes that a fault strikes: if the name is one agent of a shared function, those that do its
-   * work.
+   * The processes for a fault: if the name is an agent in a shared function, those that work on its queue's
+   * events.
    */
   #target(name: string): FaultTarget {
     const local = this.#function(name);

@@ -1,6 +1,6 @@
 /**
- * Owns: what can be done to a function on request, when, and what became of it: the types
- * and the AWS error shapes. Pure.
+ * The faults that a person can cause in a function, their times and results, and the shapes of AWS's errors.
+ * Pure.
  */
 import { type AwsAnswer, errorAnswer } from '../gateway/aws-call.ts';
 
@@ -31,18 +31,19 @@ export interface CallFault {
 /** The result of a fault. */
 export interface FaultHit {
   /**
-   * hit · missed: the event was over before `afterMs` · nothing: no process to hit now · cleared: withdrawn
+   * hit · missed: the event ended before `afterMs` · nothing: no process to hit now · cleared: the fault was
+   * withdrawn
    */
   readonly outcome: 'hit' | 'missed' | 'nothing' | 'cleared';
   /** When it struck. */
   readonly at: number;
-  /** The processes concerned; after a kill they are gone. */
+  /** The processes that were hit; after a kill they are gone. */
   readonly pids: readonly number[];
   /** The AWS call at which it hit. */
   readonly call?: string;
 }
 
-/** late: a query of an index is answered as of a few seconds ago. */
+/** late: a query of an index gets the state of a few seconds ago. */
 export type FaultAction = 'kill' | 'freeze' | 'delay' | 'throttle' | 'ambiguous' | 'late';
 
 /** A fault as the control lists it. */
@@ -64,8 +65,8 @@ export interface ArmedFault {
 }
 
 /**
- * The service's own way to say "too many requests". DynamoDB refuses a write also where one of its indexes
- * has no room, and of a transaction says so of its parts.
+ * The service's own form of "too many requests". DynamoDB refuses a write also if one of its indexes has no
+ * capacity, and names the parts of a transaction.
  * https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
  */
 export function throttlingAnswer(service: string, operation?: string): AwsAnswer {

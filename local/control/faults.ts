@@ -1,11 +1,12 @@
 /**
- * Owns: the armed faults: when one is due, and doing it.
- * Owns not: finding a function by name (control.ts), the gateway's and the pool's normal work.
+ * The armed faults: decides when one is due, and causes it. Does not own: finding a function by name
+ * (control.ts), the normal work of gateway and pool.
  *
  * Invariants
- * - I1 with no fault armed for a function nothing here runs for it.
- * - I2 "before a call": the call is not executed. "After a call": it is executed, its answer never leaves.
- * - I3 a fault that says N calls hits exactly the next N that match, in order of arrival.
+ * - I1 if no fault is armed for a function, nothing here runs for it.
+ * - I2 "before a call": the call is not executed. "After a call": it is executed, and its answer is never
+ *   sent.
+ * - I3 a fault for N calls hits exactly the next N that match, in order of arrival.
  */
 import type { AwsCall } from '../gateway/aws-call.ts';
 import type { Interception, Interceptor } from '../gateway/aws-gateway.ts';
@@ -21,7 +22,7 @@ import {
   throttlingAnswer,
 } from './fault.ts';
 
-/** The target of a fault: a function, or its processes that work at an event of one queue. */
+/** The target of a fault: a function, or those of its processes that work on events of one queue. */
 export interface FaultTarget {
   readonly local: LocalFunction;
   readonly queueArn?: string;
@@ -56,7 +57,7 @@ export class Faults implements Interceptor {
     return this.#armed.has(caller);
   }
 
-  /** Arms killing or freezing; what is to be now is done at once. */
+  /** Arms a kill or a freeze; one for now happens at once. */
   armProcessFault(target: FaultTarget, action: 'kill' | 'freeze', moment: FaultMoment): ArmedFault {
     const isNow = moment === 'now' || 'holding' in moment;
     const call = isNow || 'nextEvent' in moment ? undefined : moment;
@@ -158,7 +159,7 @@ export class Faults implements Interceptor {
     return isHangUp ? 'hangUp' : 'answer';
   }
 
-  /** Kills or freezes the calling process; a frozen one's call waits until it is thawed or dead. */
+  /** Kills or freezes the calling process. The call of a frozen process waits until it is thawed or dead. */
   async #strikeCaller(armed: Armed, call: AwsCall, name: string): Promise<'awake' | 'dead'> {
     const process = armed.local.processOf(call.accessKeyId);
     if (process === undefined) {
@@ -169,7 +170,7 @@ export class Faults implements Interceptor {
     return await process.awakeOrDead();
   }
 
-  /** @param holding what the event must have in it */
+  /** @param holding a text that the event must contain */
   #hitNow(armed: Armed, holding?: string): void {
     this.#spend(armed);
     const alive = armed.local.processes.filter((process) => !process.dead);

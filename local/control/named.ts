@@ -1,7 +1,4 @@
-/**
- * Owns: how things of the cloud are found by a name that somebody types.
- * Owns not: what there is.
- */
+/** Finds things of the cloud by a name that a person types. */
 
 /**
  * Finds one thing by full name, else by a part of it that fits only one. Letter case and
@@ -21,7 +18,7 @@ export function pick<T>(kind: string, name: string, all: readonly T[], namesOf: 
   );
 }
 
-/** The end of an agent's queue, which is its name behind what all queues of a deployment begin with. */
+/** The name of the agent in the ARN of its queue: the part after the prefix of the deployment's queues. */
 export const agentIn = (queueArn: string): readonly string[] => /_[^_:]+$/.exec(queueArn) ?? [];
 
 export function plain(text: string): string {

@@ -1,9 +1,9 @@
 /**
- * Owns: what is switched off for a time, and switching it on again when the time is over, with nobody left
- * who asks for it. Owns not: what is switched (schedules.ts, event-source.ts).
+ * Things that are switched off for a time, and switched on again when the time ends, even if nobody asks.
+ * Does not own: what is switched (schedules.ts, event-source.ts).
  *
  * Invariants
- * - I1 what was switched off for a time is on when it is over, also after it was switched off once more.
+ * - I1 after the time the thing is on, even if it was switched off a second time meanwhile.
  */
 import type { Clock } from '../clock.ts';
 
@@ -16,7 +16,7 @@ export class Outages {
     this.#clock = clock;
   }
 
-  /** @param forMs without it, until it is switched on by hand */
+  /** @param forMs without it, the outage lasts until somebody ends it */
   begin(name: string, end: () => void, forMs: number | undefined): void {
     this.forget(name);
     if (forMs === undefined) return;
@@ -28,7 +28,7 @@ export class Outages {
     this.#ends.set(name, cancel);
   }
 
-  /** It was switched on before its time. */
+  /** Forgets an outage that somebody ended early. */
   forget(name: string): void {
     this.#ends.get(name)?.();
     this.#ends.delete(name);

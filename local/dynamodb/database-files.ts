@@ -1,4 +1,4 @@
-/** Owns: the names of the embedded DynamoDB's files, for who starts it and for who finds one left behind. */
+/** The names of the embedded DynamoDB's files, for starting it and for finding one left behind. */
 import { join } from 'node:path';
 
 export interface DatabaseFiles {

@@ -1,10 +1,10 @@
 /**
- * Owns: the embedded DynamoDB: finding its binary, starting it, restarting it when it dies, stopping it.
- * Owns not: tables (tables.ts), forwarding calls (proxy.ts).
+ * The embedded DynamoDB: finds its binary, starts it, restarts it when it dies, stops it. Does not own:
+ * tables (tables.ts), forwarding calls (proxy.ts).
  *
  * Invariants
- * - I1 it is on the guardian's list: it does not outlive the cloud.
- * - I2 it has put its process id beside its file before it opens it: a later process can end it.
+ * - I1 it is on the guardian's list, so it does not outlive the cloud.
+ * - I2 it writes its process id beside its file before it opens the file, so that a later process can end it.
  * - I3 `ready()` resolves only when it answers at the address that `address` gives.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -35,7 +35,10 @@ export interface DynamoServer {
 
 const START_LIMIT_MS = 10_000;
 const PROBE_EVERY_MS = 5;
-/** A server that lived shorter than this failed to start; after so many in a row it is left dead. */
+/**
+ * The shortest life of a server that counts as started; after several shorter ones in a row it is not started
+ * again.
+ */
 const SHORT_LIFE_MS = 1000;
 const MAX_SHORT_LIVES = 3;
 
@@ -60,7 +63,7 @@ export function outsideDynamo(endpoint: string): DynamoServer {
   };
 }
 
-/** The user's own server where the environment names one, else the embedded one. */
+/** The user's own server if the environment names one, otherwise the embedded one. */
 export async function startDynamo(
   directory: string,
   logPath: string,
@@ -92,7 +95,7 @@ export class EmbeddedDynamo implements DynamoServer {
   #held = false;
   #stopped = false;
   #shortLives = 0;
-  /** Restarts happen one after the other: two servers on one port and file would not do. */
+  /** The last restart. They run one after the other, because two servers cannot use one port and file. */
   #restarting: Promise<void> = Promise.resolve();
 
   constructor(directory: string, logPath: string, guardian: Guardian, onProblem: (message: string) => void) {
@@ -162,8 +165,8 @@ export class EmbeddedDynamo implements DynamoServer {
     const args = ['--host', '127.0.0.1', '--port', String(this.#port), '--db-path', database];
     const viaShell = ['-c', 'echo $$ > "$0" && exec "$@"', pid, this.#binary];
     const isWindows = process.platform === 'win32';
-    // The shell becomes the database: so the process itself says who it is, even if we
-    // are killed at this very moment.
+    // The shell replaces itself by the database, so its process id is written even if we are killed at this
+    // moment.
     const child = spawn(isWindows ? this.#binary : '/bin/sh', isWindows ? args : [...viaShell, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: !isWindows,
@@ -182,7 +185,7 @@ export class EmbeddedDynamo implements DynamoServer {
     child.once('exit', (code, signal) => {
       log.end();
       if (this.#stopped || this.#held || this.#child !== child) return;
-      // Unasked: it crashed or someone killed it. It comes back on the same port with the same file.
+      // The process died unexpectedly. It starts again on the same port with the same file.
       this.#shortLives = Date.now() - launchedAt < SHORT_LIFE_MS ? this.#shortLives + 1 : 0;
       const isHopeless = this.#shortLives >= MAX_SHORT_LIVES;
       const next = isHopeless ? 'stays down' : 'is started again';
@@ -190,7 +193,7 @@ export class EmbeddedDynamo implements DynamoServer {
       if (!isHopeless) this.#launch();
     });
     this.#ready = answering(this.#port, child, this.#logPath);
-    // At the moment of a failure there may be no waiter; later ones get it.
+    // Nobody may be waiting when it fails; a later caller gets the error.
     this.#ready.catch(() => {});
   }
 }

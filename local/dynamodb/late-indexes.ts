@@ -1,10 +1,10 @@
 /**
- * Owns: a copy of each table that is late by a fixed time. A query of an index that is asked of it is
- * answered as of then, as an index of DynamoDB may be. Owns not: which queries are (`../control/faults.ts`).
+ * A copy of each table that is behind by a fixed time. Some queries of an index are answered from the copy,
+ * because an index of DynamoDB may be behind. Does not own: which queries (`../control/faults.ts`).
  *
  * Invariants
  * - I1 states of one item reach the copy in the order in which the table had them.
- * - I2 a table that is away delays the copy, and loses nothing of it.
+ * - I2 while a table is down its copy waits, and loses nothing.
  */
 import { isRecord, type Json } from '../template/json.ts';
 import type { TableSpec } from '../template/stack-model.ts';
@@ -19,7 +19,7 @@ const AGAIN_MS = 100;
 export class LateIndexes {
   readonly #dynamo: Pick<DynamoProxy, 'forward'>;
   readonly #lateMs: number;
-  /** Table → its key's attributes. */
+  /** The key's attributes of each table. */
   readonly #keys: ReadonlyMap<string, readonly string[]>;
   #reading: Promise<void> = Promise.resolve();
   #writing: Promise<void> = Promise.resolve();
@@ -52,13 +52,13 @@ export class LateIndexes {
     return new LateIndexes(dynamo, indexed, lateMs);
   }
 
-  /** The same query of the copy. */
+  /** The query, addressed to the copy. */
   static asked(body: Buffer): Buffer {
     const query = JSON.parse(body.toString()) as { readonly TableName: string };
     return Buffer.from(JSON.stringify({ ...query, TableName: `${query.TableName}${COPY}` }));
   }
 
-  /** A call has written: what it has left is copied later. */
+  /** Called after a write, whose result is copied later. */
   written(operation: string, body: Buffer): void {
     const at = Date.now();
     for (const { table, key } of itemsOf(operation, JSON.parse(body.toString()) as Fields)) {
@@ -95,14 +95,14 @@ export class LateIndexes {
   }
 }
 
-/** Does not keep a process alive. */
+/** A pause that does not keep the process alive. */
 const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)).unref());
 
 const fieldsIn = (value: Json | undefined): Fields[] => (Array.isArray(value) ? value : []).filter(isRecord);
 const fieldsOf = (value: Json | undefined): Fields => (isRecord(value) ? value : {});
 
-/** The items of a write, each with its key or all of it. */
+/** The items of a write: the key of each, or the whole item. */
 function itemsOf(operation: string, body: Fields): { readonly table: string; readonly key: Fields }[] {
   const one = (request: Fields) => ({
     table: String(request['TableName']),

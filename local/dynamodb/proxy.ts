@@ -1,11 +1,11 @@
 /**
- * Owns: forwarding one DynamoDB call to the server over keep-alive connections, byte for byte.
- * Owns not: counting and faults (the gateway), the meaning of a call.
+ * Forwards one DynamoDB call to the server over keep-alive connections, byte for byte. Does not own: counting
+ * and faults (the gateway), the meaning of a call.
  *
  * Invariants
- * - I1 the request's and the answer's bodies are passed on unread.
- * - I2 a call is never repeated here: whether a call that broke off was executed is not known, and only the
- *   caller may decide to ask again.
+ * - I1 the bodies of request and answer are passed on unread.
+ * - I2 a call is never repeated here: if it broke off, nobody knows whether it was executed, and only the
+ *   caller may decide.
  */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import type { DynamoServer } from './dynamo-process.ts';
@@ -16,7 +16,9 @@ export interface ProxyAnswer {
   readonly body: Buffer;
 }
 
-/** Every caller has its own key here; a server that keeps one database per key must see only one. */
+/**
+ * One key for all callers. Each has its own here, and a server with one database per key would separate them.
+ */
 const FIXED_CREDENTIAL =
   'AWS4-HMAC-SHA256 Credential=local/20000101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=local';
 const PASSED_BACK = ['content-type', 'x-amzn-requestid', 'x-amz-crc32'];
@@ -29,7 +31,10 @@ export class DynamoProxy {
     this.#server = server;
   }
 
-  /** Forwards a call. Rejects when the connection fails; the caller then closes its own without an answer. */
+  /**
+   * Forwards a call. It rejects if the connection fails; the caller then closes its own connection without an
+   * answer.
+   */
   async forward(operation: string, body: Buffer): Promise<ProxyAnswer> {
     if (!this.#server.accepting) throw new Error('DynamoDB is down');
     await this.#server.ready();

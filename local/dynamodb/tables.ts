@@ -1,6 +1,4 @@
-/**
- * Owns: making the template's tables exist, and refusing data of another shape with a clear message.
- */
+/** Creates the tables of the template, and refuses data of another shape with a clear message. */
 import { isRecord, type Json } from '../template/json.ts';
 import type { TableSpec } from '../template/stack-model.ts';
 import type { DynamoProxy } from './proxy.ts';

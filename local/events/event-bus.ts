@@ -1,7 +1,7 @@
 /**
- * Owns: EventBridge in process: PutEvents, rule matching, delivery to targets, the log of the last events.
- * Numbers keep their text on the way; a pattern sees them as numbers of JavaScript.
- * Owns not: time (schedules.ts), retries of functions (lambda/async-invoke.ts).
+ * EventBridge in this process: PutEvents, rule matching, delivery to targets, the log of the last events.
+ * Numbers keep their text; patterns compare them as JavaScript's numbers. Does not own: time (schedules.ts),
+ * retries of functions (lambda/async-invoke.ts).
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
@@ -27,13 +27,13 @@ export interface EmittedEvent {
   readonly rules: readonly string[];
 }
 
-/** An event for which no permission is checked. */
+/** An event that a person or the local cloud puts on a bus; no permission is checked. */
 export interface ToldEvent {
-  /** @default the account's own */
+  /** @default the account's default bus */
   readonly bus?: string;
   readonly source: string;
   readonly detailType: string;
-  /** JSON of `parseExact` as well. */
+  /** The detail; may come from `parseExact`. */
   readonly detail: Json;
   readonly resources?: Json[];
 }
@@ -48,13 +48,16 @@ export interface BusSettings {
   readonly functionByName: (name: string) => LocalFunction | undefined;
   /** Whether the policies let a rule do this to its target. */
   readonly mayReach: (rule: RuleSpec, action: string, target: string) => boolean;
-  /** Called with what is dropped: a target that does not run here, an event given up. */
+  /** Called for an event that is dropped, because its target does not run here or was given up. */
   readonly onProblem: (message: string) => void;
 }
 
 const LOG_LENGTH = 1000;
 const MAX_ENTRIES = 10;
-/** A request's entries together (https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html). */
+/**
+ * The largest request, all entries together
+ * (https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html).
+ */
 const MAX_BYTES = 1_048_576;
 
 /** A request that EventBridge refuses as a whole. */
@@ -74,7 +77,7 @@ export class EventBus {
 
   /**
    * PutEvents: the answer has one line per entry; a bad entry fails alone.
-   * @throws RefusedEvents when they are too many, or too large together
+   * @throws RefusedEvents if there are too many, or they are too large together
    */
   put(entries: readonly unknown[]): { FailedEntryCount: number; Entries: Record<string, string>[] } {
     if (entries.length > MAX_ENTRIES)
@@ -85,8 +88,8 @@ export class EventBus {
   }
 
   /**
-   * An event of a service of AWS, or by hand.
-   * @throws Error when no rule could hear of it, or when it is too large
+   * Puts an event in the name of an AWS service or of a person.
+   * @throws Error if no rule can match it, or it is too large
    */
   tell(told: ToldEvent): string {
     const bus = told.bus ?? 'default';

@@ -1,5 +1,5 @@
 /**
- * Owns: EventBridge's pattern matching: which events a rule is for. Pure.
+ * EventBridge's pattern matching: which events a rule matches. Pure.
  *
  * Supported: exact values, prefix, suffix, equals-ignore-case, anything-but (values, prefix, suffix),
  * numeric, exists, wildcard, $or.
@@ -66,7 +66,7 @@ const COMPARISONS: Readonly<Record<string, (left: number, right: number) => bool
 };
 
 function wildcardOf(pattern: string): RegExp {
-  // A star after a backslash is a star, and so is a backslash after one.
+  // A star or a backslash after a backslash stands for itself.
   const source = pattern.replace(/\\([*\\])|[.*+?^${}()|[\]\\]/g, (found, quoted: string | undefined) =>
     quoted === undefined && found === '*' ? '.*' : `\\${quoted ?? found}`,
   );

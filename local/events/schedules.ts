@@ -1,9 +1,9 @@
 /**
- * Owns: the ticking of `rate(…)` rules, and ticking, disabling and enabling one by hand.
+ * Ticks `rate(…)` rules, and fires, disables and enables one by hand.
  *
  * Invariants
- * - I1 the first tick comes one interval after the start; a tick missed while the
- *   machine slept is not made up.
+ * - I1 the first tick comes one interval after the start; a tick missed while the machine slept is not made
+ *   up.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
@@ -30,7 +30,7 @@ export class Schedules {
   readonly #place: { readonly region: string; readonly accountId: string };
   readonly #ticks = new Map<string, { count: number; lastAt: number | undefined }>();
   readonly #timers = new Map<string, () => void>();
-  /** The times at which rules were disabled. One that is disabled in the template is so since the start. */
+  /** The times at which rules were disabled; for one that the template disables, the start. */
   readonly #disabledAt = new Map<string, number>();
 
   constructor(

@@ -1,4 +1,4 @@
-/** Owns: what one AWS call is: who makes it, to which service, operation and table or queue. Pure. */
+/** An AWS call: its caller, service, operation, and table or queue. Pure. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ObjectCall, readObjectCall } from '../s3/object-call.ts';
 
@@ -10,7 +10,7 @@ export interface AwsCall {
   readonly caller: string;
   readonly service: string;
   readonly operation: string;
-  /** Table, queue or bucket name where the call has one. */
+  /** The name of the table, queue or bucket, if the call has one. */
   readonly resource: string;
   readonly body: Buffer;
   /** The object of an S3 call: it is in the path, not in the body. */
@@ -32,11 +32,13 @@ const SERVICE_OF_TARGET: Readonly<Record<string, string>> = {
   AWSEvents: 'events',
   GraniteServiceVersion20100801: 'cloudwatch',
 };
-/** `<logicalId>-<n>`, as local-function.ts makes them. */
+/** A function's access key `<logicalId>-<n>`, made by local-function.ts. */
 const FUNCTION_KEY = /^([A-Za-z0-9]+)-\d+$/;
 const CREDENTIAL = /Credential=([^/,\s]+)\/\d*\/([^/]*)\/([^/]*)\/aws4_request/;
 
-/** Reads who, what and where from the headers; the body is only searched for a name, never parsed in full. */
+/**
+ * Reads caller, service and resource from the headers. The body is only searched for a name, never parsed.
+ */
 export function readAwsCall(
   headers: IncomingHttpHeaders,
   body: Buffer,
@@ -48,7 +50,7 @@ export function readAwsCall(
   const [prefix = '', operation = ''] = typeof target === 'string' ? target.split('.') : [];
   const service = SERVICE_OF_TARGET[prefix] ?? credential?.[3] ?? 'unknown';
   const who = { accessKeyId, caller: FUNCTION_KEY.exec(accessKeyId)?.[1] ?? OUTSIDE };
-  // Nothing else has calls without a POST, so that an unsigned one (curl) is understood as well.
+  // Only S3 has calls without POST, so an unsigned one (curl) is recognised as well.
   if (service === 's3' || (service === 'unknown' && /^(?:GET|HEAD|PUT|DELETE)$/.test(line.method ?? ''))) {
     const object = readObjectCall(line.method ?? '', line.url ?? '', headers);
     return { ...who, service: 's3', operation: object.operation, resource: object.bucket, body, object };

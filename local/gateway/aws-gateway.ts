@@ -1,12 +1,11 @@
 /**
- * Owns: the address behind `AWS_ENDPOINT_URL`: receives every AWS call of the functions, counts it, lets
- * faults have their say, asks the policies, and serves it from the right emulator. Owns not: the
- * emulators, the faults, the policies.
+ * The server behind `AWS_ENDPOINT_URL`. For every AWS call of the functions it counts, applies faults, asks
+ * the policies, and forwards to the right emulator. Does not own: the emulators, the faults, the policies.
  *
  * Invariants
  * - I1 every call passes the counter and the faults, whichever service it is for.
- * - I2 no emulator sees a call of a function that the function's role does not allow.
- * - I3 what cannot be served is answered with an error that says so, never with an empty success.
+ * - I2 no emulator gets a call that the function's role does not allow.
+ * - I3 a call that cannot be served gets an error that says so, never an empty success.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { LateIndexes } from '../dynamodb/late-indexes.ts';
@@ -29,16 +28,16 @@ import type { Connections } from './connections.ts';
 export type Interception =
   | {
       readonly kind: 'execute';
-      /** The index that is asked shows what was a few seconds ago. */
+      /** The index shows the state of a few seconds ago. */
       readonly isLate?: boolean;
       readonly afterwards?: () => Promise<'answer' | 'hangUp'>;
     }
   | { readonly kind: 'answer'; readonly answer: AwsAnswer }
   | { readonly kind: 'hangUp' };
 
-/** Faults, as the gateway sees them. */
+/** The faults, as the gateway calls them. */
 export interface Interceptor {
-  /** False lets the call take the short way. */
+  /** `false` lets the call skip the faults. */
   isArmed(caller: string): boolean;
   intercept(call: AwsCall): Promise<Interception>;
 }
@@ -46,13 +45,13 @@ export interface Interceptor {
 /** The servers behind the gateway. */
 export interface Backends {
   readonly dynamo: DynamoProxy;
-  /** Absent: no index is ever late. */
+  /** Absent if no index is ever behind. */
   readonly lateIndexes: LateIndexes | undefined;
   readonly connections: Connections;
   readonly queues: QueueDirectory;
   readonly bus: EventBus;
   readonly buckets: Buckets;
-  /** The measurements of a metric, for CloudWatch's questions. */
+  /** The measurements of a metric, for CloudWatch's queries. */
   readonly periods: Periods;
   readonly gatewayUrl: string;
   readonly accountId: string;
@@ -181,7 +180,7 @@ const EMULATED: ReadonlySet<string> = new Set(['dynamodb', 'sqs', 'events', 's3'
 
 /** The answer to a call that its caller may not make. */
 function refusal(call: AwsCall, { access, callPlace }: Backends): AwsAnswer | undefined {
-  // A call that the local S3 does not have is answered as such, not as a refusal.
+  // A call that the local S3 does not support gets that error instead of a refusal.
   if (!EMULATED.has(call.service) || call.object?.operation === 'unknown') return undefined;
   const needs = needsOf(call, callPlace);
   if (needs === undefined) {
@@ -195,13 +194,13 @@ function refusal(call: AwsCall, { access, callPlace }: Backends): AwsAnswer | un
   return undefined;
 }
 
-/** S3 tells nobody of an object that is not there who may not list its bucket. */
+/** Hides a missing object from a caller that may not list its bucket, as S3 does. */
 function hidden(call: AwsCall, bucket: string, { access }: Backends): AwsAnswer | undefined {
   const denial = access.check(call.caller, 's3:ListBucket', `arn:aws:s3:::${bucket}`, {});
   return denial && deniedAnswer(call.service, denial);
 }
 
-/** SQS alone, for callers with queues and an HTTP server. */
+/** Serves SQS only, for callers that have queues and an HTTP server. */
 export async function serveSqs(
   call: AwsCall,
   request: IncomingMessage,

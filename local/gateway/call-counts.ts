@@ -1,4 +1,4 @@
-/** Owns: how many AWS calls each function made, by operation and table or queue, and what became of them. */
+/** Counts the AWS calls of each function by operation and table or queue, and their results. */
 import type { AwsCall } from './aws-call.ts';
 
 /** One line of the count. */
@@ -22,7 +22,7 @@ export class CallCounts {
   measuresCapacity = false;
   readonly #counters = new Map<string, Counter>();
 
-  /** Counts a call that is about to be served; the returned function is called with whether it failed. */
+  /** Counts a call that is about to be served. The returned function takes whether it failed. */
   record(call: AwsCall): Counter {
     const key = `${call.caller}|${call.service}|${call.operation}|${call.resource}`;
     let counter = this.#counters.get(key);

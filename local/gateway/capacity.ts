@@ -1,7 +1,7 @@
 /**
- * Owns: asking DynamoDB for the consumed capacity of calls that did not ask, reading it from the
- * answers, and what a refused write consumes, which no answer says. Off unless switched on: it
- * costs a parse of every answer.
+ * Asks DynamoDB for the consumed capacity of calls that did not ask, reads it from the answers, and computes
+ * what a refused write consumes, which no answer says. It is off by default, because each answer must be
+ * parsed.
  */
 import { isRecord, type Json } from '../template/json.ts';
 
@@ -44,10 +44,10 @@ const UNIT_BYTES = 1_024;
 const TRANSACTION = 2;
 
 /**
- * The capacity of a write whose condition did not hold: as much as one that is made, by the size of the
- * larger of the old and the new item, in a transaction twice (developer guide, "DynamoDB read and write
- * operations"). Measured here by the length of the new item's JSON text, somewhat longer than what DynamoDB
- * counts; indexes are not written. Other errors consume nothing.
+ * The capacity of a write whose condition was false. It is that of a successful write, by the size of the
+ * larger of the old and the new item, and twice that in a transaction (developer guide, "DynamoDB read and
+ * write operations"). Here the length of the new item's JSON text is used, which is slightly more than
+ * DynamoDB counts; indexes are not written. Other errors consume nothing.
  */
 export function refusedCapacityOf(body: Buffer, answer: Buffer | string): number {
   const failure = answer.toString();

@@ -1,6 +1,6 @@
 /**
- * Owns: the connections over which a process of a function calls AWS, so that they can be cut, as a network
- * does with those of a process that was frozen for long.
+ * The connections over which each process of a function calls AWS. They can be cut, as a network does after a
+ * process was frozen for long.
  */
 import type { Socket } from 'node:net';
 
@@ -19,7 +19,7 @@ export class Connections {
     });
   }
 
-  /** @returns how many there were */
+  /** @returns how many connections there were */
   cut(accessKeyId: string): number {
     const all = [...(this.#open.get(accessKeyId) ?? [])];
     for (const socket of all) socket.resetAndDestroy();

@@ -1,13 +1,13 @@
-/** Owns: which listener answers on the main port, by the beginning of the path. Pure. */
+/** Chooses the listener on the main port by the beginning of the path. Pure. */
 import type { IncomingMessage, RequestListener } from 'node:http';
 
 /** Handlers by the beginning of a path: '/console' is '/console' itself and all below it. */
 export type Listeners = Readonly<Record<string, RequestListener>>;
 
-/** The path as it was sent, without the query. */
+/** The path as sent, without the query. */
 export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/';
 
-/** The listener of a path's beginning; for all others `otherwise`. */
+/** The listener for a path's beginning, or `otherwise`. */
 export function byPath(listeners: Listeners, otherwise: RequestListener): RequestListener {
   const starts = Object.entries(listeners);
   return (request, response) => {

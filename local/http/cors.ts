@@ -1,11 +1,14 @@
 /**
- * Owns: what an HTTP API adds to its answers for pages of other origins, as its `CorsConfiguration` says.
- * Pure. Owns not: which route a request takes (routes.ts).
+ * The headers that an HTTP API adds for pages of other origins, by its `CorsConfiguration`. Pure. Does not
+ * own: which route a request takes (routes.ts).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CorsSpec } from '../template/routing-model.ts';
 
-/** Whether a browser asks if a page may make a call: it never carries a signature or a token. */
+/**
+ * Whether a request is a browser's question whether a page may make a call. It never carries a signature or a
+ * token.
+ */
 export const isPreflight = (method: string, headers: IncomingHttpHeaders): boolean =>
   method === 'OPTIONS' &&
   headers.origin !== undefined &&
@@ -14,7 +17,7 @@ export const isPreflight = (method: string, headers: IncomingHttpHeaders): boole
 export const allowsOrigin = ({ allowOrigins }: CorsSpec, origin: string | undefined): origin is string =>
   origin !== undefined && allowOrigins.some((allowed) => matches(allowed, origin));
 
-/** The headers for a call of a page of `origin`; none where that origin is not allowed. */
+/** The headers for a call by a page of `origin`; none if that origin is not allowed. */
 export function corsHeaders(
   cors: CorsSpec,
   origin: string | undefined,
@@ -34,10 +37,10 @@ export function corsHeaders(
   };
 }
 
-/** `*`, `https://*`, `http://*`, or the origin itself. */
+/** Whether an entry allows an origin: `*`, `https://*`, `http://*`, or the origin itself. */
 const matches = (allowed: string, origin: string): boolean =>
   allowed.endsWith('*') ? origin.startsWith(allowed.slice(0, -1)) : allowed === origin;
 
-/** Without what the function itself says about origins: API Gateway puts its configuration in its place. */
+/** The function's headers without those about origins, which API Gateway replaces. */
 export const withoutCors = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('access-control-')));

@@ -1,9 +1,9 @@
 /**
- * Owns: serving functions' own addresses: request → function → response, and who may call.
- * Owns not: HTTP APIs (http-api.ts), the policies.
+ * Serves functions' own addresses: request → function → response, and who may call. Does not own: HTTP APIs
+ * (http-api.ts), the policies.
  *
  * Invariants
- * - I1 a page of elsewhere reaches no function, whatever its address asks of callers.
+ * - I1 a page of another origin reaches no function, even one whose address asks for no signature.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
@@ -20,7 +20,9 @@ const MAX_BODY_BYTES = 6 * 1024 * 1024;
 /** Whether the policies let a caller (a function's logical id) use the function's address. */
 export type UrlAccess = (caller: string, functionArn: string) => boolean;
 
-/** The addresses of one stack. Each is a host of its own, as on AWS: its paths begin at the root. */
+/**
+ * The function addresses of one stack. Each is a host of its own, as on AWS, so its paths begin at the root.
+ */
 export class FunctionUrls {
   readonly #listening: ReadonlyMap<string, Listening>;
 
@@ -28,14 +30,17 @@ export class FunctionUrls {
     this.#listening = listening;
   }
 
-  /** Before the template is read, for it says the addresses to others. @param logicalIds of the addresses */
+  /**
+   * Listens before the template is read, because the template contains the addresses.
+   * @param logicalIds of the addresses
+   */
   static async listen(logicalIds: readonly string[]): Promise<FunctionUrls> {
     const listening = new Map<string, Listening>();
     for (const id of logicalIds) listening.set(id, await listen(0, `the function URL ${id}`));
     return new FunctionUrls(listening);
   }
 
-  /** Without a trailing slash. */
+  /** The address, without a trailing slash. */
   addressOf(logicalId: string): string {
     return this.#listening.get(logicalId)?.url ?? '';
   }

@@ -1,6 +1,6 @@
 /**
- * Owns: serving the template's HTTP APIs: request → function → response, with API Gateway's limits and
- * errors. Owns not: the control calls (control-http.ts), sockets (servers.ts).
+ * Serves the template's HTTP APIs: request → function → response, with API Gateway's limits and errors. Does
+ * not own: the control calls (control-http.ts), sockets (servers.ts).
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -12,7 +12,10 @@ import { type HttpAnswer, httpAnswer, proxyEvent } from './proxy-event.ts';
 import { readBody } from './read-body.ts';
 import { matchRoute } from './routes.ts';
 
-/** Says as whom a request is made; taken off it, for a function behind API Gateway sees no such header. */
+/**
+ * The header with the caller's name. It is removed, because a function behind API Gateway sees no such
+ * header.
+ */
 const USER_HEADER = 'x-local-user';
 /** The characters that IAM allows in a user's name. */
 const USER = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
@@ -57,7 +60,7 @@ export class HttpApis {
     const preflight = isPreflight(method, request.headers);
     if (match === undefined && preflight && api?.cors !== undefined) return preflightAnswer(api, request);
     if (api === undefined || match === undefined) return problem(404, 'Not Found');
-    // The one request that no browser can sign: behind an authorizer it fails here as it does on AWS.
+    // A preflight cannot be signed, so behind an authorizer it fails, as on AWS.
     if (preflight && match.route.authorization !== 'NONE')
       return match.route.authorization === 'AWS_IAM'
         ? problem(403, 'Forbidden')
@@ -132,8 +135,8 @@ function answered(
 }
 
 /**
- * Whether a page that the API does not know asks for more than an answer, which its script could not read. On
- * AWS it could not sign; here no signature is checked.
+ * Whether a page of an origin that the API does not allow tries to change something. On AWS it could not
+ * sign; here no signature is checked.
  */
 const isForeignWrite = ({ cors }: ApiSpec, request: IncomingMessage): boolean =>
   !mayWriteHere(request) && !(cors !== undefined && allowsOrigin(cors, request.headers.origin));
@@ -146,7 +149,7 @@ const preflightAnswer = (api: ApiSpec, request: IncomingMessage): HttpAnswer =>
 const sourceOf = ({ apiId, stage }: ApiSpec, routeKey: string): string =>
   `${apiId}/${stage}/${routeKey.replace(' /', '/')}`;
 
-/** The function's answer; 500 for one that it did not give, or that is none. */
+/** The function's answer; 500 if there is none, or an invalid one. */
 export async function invoke(local: Served, payload: string): Promise<HttpAnswer> {
   const result = await local.invoke(payload);
   if (!result.ok || Buffer.byteLength(result.payload) > MAX_PAYLOAD_BYTES)

@@ -1,6 +1,4 @@
-/**
- * Owns: API Gateway's payload format 2.0: HTTP request → event, the function's answer → HTTP response. Pure.
- */
+/** API Gateway's payload format 2.0: HTTP request → event, the function's answer → HTTP response. Pure. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isRecord, type Json } from '../template/json.ts';
@@ -44,8 +42,7 @@ export function proxyEvent(request: HttpRequest, route: MatchedRoute): Json {
   const cookies = headers['cookie']?.split('; ');
   delete headers['cookie'];
   const query = queryOf(request.rawQuery);
-  // Bytes that are no UTF-8 are passed on as bytes, for the function to refuse: as text they would be
-  // changed.
+  // Bytes that are not UTF-8 are passed as bytes, for the function to refuse: as text they would be changed.
   const isText =
     request.body.length === 0 || (TEXT.test(headers['content-type'] ?? 'text/plain') && isUtf8(request.body));
   return {
@@ -82,8 +79,8 @@ export function proxyEvent(request: HttpRequest, route: MatchedRoute): Json {
 }
 
 /**
- * The HTTP response of a function's answer (JSON text).
- * @throws Error when it is none, as API Gateway answers 500
+ * The HTTP response for a function's answer (JSON text).
+ * @throws Error if the answer is invalid; API Gateway answers 500 then
  */
 export function httpAnswer(payload: string): HttpAnswer {
   const answer = JSON.parse(payload) as Json;
@@ -135,8 +132,8 @@ function queryOf(rawQuery: string): Record<string, string> | undefined {
 }
 
 /**
- * Locally everyone may call, as any user: the account and the issuer say so, for
- * no deployed API can have them.
+ * The caller that the authorizer names. Locally everybody may call as any user; account and issuer are values
+ * that no deployed API can have.
  */
 function authorizerOf({ authorization, accountId, user }: MatchedRoute): { readonly authorizer?: Json } {
   if (authorization === 'JWT')

@@ -1,4 +1,4 @@
-/** Owns: reading a request body up to a limit. */
+/** Reads a request body up to a limit. */
 import type { IncomingMessage } from 'node:http';
 
 /** The whole body, or `tooLarge` (the rest is read and dropped, so that the answer reaches the client). */

@@ -1,6 +1,6 @@
 /**
- * Owns: choosing the route of a request as HTTP APIs do: exact before `{name}` before
- * `{name+}` before `$default`. Pure.
+ * Chooses the route of a request as HTTP APIs do: exact before `{name}` before `{name+}` before `$default`.
+ * Pure.
  */
 import type { RouteSpec } from '../template/routing-model.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Owns: listening sockets: two servers on 127.0.0.1, port conflicts explained, a stop that does not hang.
+ * Listening sockets: two servers on 127.0.0.1, messages about ports in use, a stop that does not hang.
  *
  * Invariants
- * - I1 a request that calls this machine by another name than its own (DNS rebinding) reaches nothing.
+ * - I1 a request that names this machine by a foreign name (DNS rebinding) reaches nothing.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { isCalledHere } from './pages.ts';
@@ -10,7 +10,7 @@ import { isCalledHere } from './pages.ts';
 export interface Listening {
   readonly port: number;
   readonly url: string;
-  /** Replaces what answers; until then requests get 503. */
+  /** Sets the listener; before that, requests get 503. */
   serve(listener: RequestListener): void;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export async function listen(port: number, purpose: string): Promise<Listening> 
   const server = createServer({ noDelay: true }, (request, response) =>
     (isCalledHere(request.headers) ? listener : notHere)(request, response),
   );
-  // Functions keep connections open while idle; the server must not close one just as it is used.
+  // Functions keep idle connections open; the server must not close one just when it is used.
   server.keepAliveTimeout = 600_000;
   await listening(server, port, purpose);
   const address = server.address();

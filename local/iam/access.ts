@@ -1,11 +1,10 @@
 /**
- * Owns: asking the policies about every request of a running cloud, and keeping what came of it:
- * the refusals, the permissions that were used, the requests that were made. Owns not: the
- * policies (stack-policies.ts), who asks (the gateway, mappings, buses, APIs), the form of a
- * refusal on the wire (answers.ts).
+ * Asks the policies about every request in a running cloud, and records the refusals, the used permissions
+ * and the requests. Does not own: the policies (stack-policies.ts), who asks (the gateway, mappings, buses,
+ * APIs), the form of a refusal on the wire (answers.ts).
  *
  * Invariants
- * - I1 a refusal is kept and reported, whichever caller got it: one that swallows it cannot hide it.
+ * - I1 a refusal is recorded and reported, even if its caller ignores it.
  */
 import type { Verdict } from './evaluate.ts';
 import type { Context } from './match.ts';
@@ -39,7 +38,9 @@ interface Known {
   readonly uses: readonly Use[];
 }
 
-/** Different requests remembered; only policies with conditions on what requests carry make so many. */
+/**
+ * The most different requests that are remembered; only conditions on the content of requests lead to many.
+ */
 const REMEMBERED = 10_000;
 
 export class Access {
@@ -55,7 +56,7 @@ export class Access {
     this.#onDenied = onDenied;
   }
 
-  /** Undefined when it is allowed, or there is no principal to check. */
+  /** The refusal; undefined if the request is allowed, or its principal is not checked. */
   check(who: string, action: string, resource: string, context: Context = {}): Denial | undefined {
     if (!this.#policies.checks(who)) return undefined;
     const { request, verdict, uses } = this.#decide({ who, action, resource, context });
@@ -64,7 +65,7 @@ export class Access {
     return undefined;
   }
 
-  /** Refuses what cannot be checked: what is asked for is not known. */
+  /** Refuses a request that cannot be checked, because the call is unknown. */
   refuse(who: string, action: string): Denial | undefined {
     if (!this.#policies.checks(who)) return undefined;
     const because = 'because it cannot be checked here: which permissions it needs is not known';
@@ -118,7 +119,7 @@ export class Access {
     const before = this.#denials.get(key);
     const denial = { who, action, resource, message, count: (before?.count ?? 0) + 1 };
     this.#denials.set(key, denial);
-    // Once: a caller that tries again and again has one thing to repair.
+    // Reported once: the author has one thing to repair, however often the caller tries.
     if (before === undefined) this.#onDenied(denial);
     return denial;
   }

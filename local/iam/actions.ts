@@ -1,9 +1,9 @@
 /**
- * Owns: which actions on which resources one AWS call needs, as the services' authorisation references say.
- * Pure. Owns not: whether they are allowed (evaluate.ts).
+ * The actions and resources for which one AWS call needs permission, by the services' authorisation
+ * references. Pure. Does not own: whether they are allowed (evaluate.ts).
  *
- * Batches of SQS need the single action; a DynamoDB transaction needs the action of each of its parts, a
- * DynamoDB batch its own action on each table; a query of an index is about the index.
+ * An SQS batch needs the single action; a DynamoDB transaction needs the action of each of its parts, a
+ * DynamoDB batch its own action on each table; a query of an index concerns the index.
  */
 import type { AwsCall } from '../gateway/aws-call.ts';
 import type { ObjectCall } from '../s3/object-call.ts';
@@ -14,7 +14,7 @@ import type { Context } from './match.ts';
 export interface Need {
   /** `service:Action`. */
   readonly action: string;
-  /** An ARN, or `*` when the action is about no resource. */
+  /** An ARN, or `*` for an action without a resource. */
   readonly resource: string;
   /** Condition keys that come with the request itself. */
   readonly context: Context;
@@ -42,8 +42,8 @@ const PART_ACTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The permissions that a call needs; undefined for a service that is not emulated, and where the request does
- * not show them.
+ * The permissions that a call needs; undefined if the service is not emulated, or the request does not show
+ * them.
  */
 export function needsOf(call: AwsCall, place: CallPlace): readonly Need[] | undefined {
   if (call.object !== undefined) return objectNeeds(call.object);
@@ -57,7 +57,7 @@ export function needsOf(call: AwsCall, place: CallPlace): readonly Need[] | unde
   return undefined;
 }
 
-/** Asking for an object's head is reading it; a list is about its bucket. */
+/** HeadObject needs the permission to read the object; a list concerns the bucket. */
 function objectNeeds({ operation, bucket, key }: ObjectCall): Need[] | undefined {
   if (operation === 'unknown') return undefined;
   if (operation === 'ListObjectsV2')
@@ -137,8 +137,8 @@ function queriedKey(body: Body, table: string, place: CallPlace): Context {
   for (const [, name = '', value = ''] of equalities) {
     if ((names[name] ?? name) === key) return { 'dynamodb:leadingkeys': textOf(values[value]) };
   }
-  // A query of an index, or in an older form: a value that only `*` matches, so that it does not pass as
-  // none.
+  // For a query of an index, or in an older form, a value that only `*` matches, so that it does not count as
+  // absent.
   return { 'dynamodb:leadingkeys': ['(not known to the local cloud)'] };
 }
 

@@ -1,4 +1,4 @@
-/** Owns: a refusal as each service answers it. Pure. */
+/** A refusal in the form of each service. Pure. */
 import { type AwsAnswer, errorAnswer } from '../gateway/aws-call.ts';
 import { objectError } from '../s3/object-call.ts';
 import type { Denial } from './access.ts';
@@ -6,7 +6,7 @@ import type { Denial } from './access.ts';
 const FORBIDDEN = 403;
 const BAD_REQUEST = 400;
 
-/** A refusal in the form that the caller's SDK reads as an access error of its service. */
+/** A refusal that the caller's SDK reads as its service's access error. */
 export function deniedAnswer(service: string, { action, message }: Denial): AwsAnswer {
   if (service === 'sqs') {
     // SQS alone writes actions in small letters.

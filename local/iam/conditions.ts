@@ -1,10 +1,9 @@
 /**
- * Owns: a statement's `Condition`: operators, set operators, and which condition keys are known. Pure.
- * Owns not: the values of the keys (actions.ts, access.ts).
+ * A statement's `Condition`: operators, set operators, and which condition keys are known. Pure. Does not
+ * own: the values of the keys (actions.ts, access.ts).
  *
  * Invariants
- * - I1 an operator or a key that is not known here is refused with an `UnknownPolicy`:
- *   it never lets anything pass.
+ * - I1 an unknown operator or key is refused with an `UnknownPolicy`: it never allows anything.
  */
 import { isRecord, type Json } from '../template/json.ts';
 import { arnFits, type Context, expanded, fits, UnknownPolicy } from './match.ts';
@@ -17,7 +16,7 @@ export interface Condition {
   readonly values: readonly string[];
 }
 
-/** The keys that requests here carry when AWS's would; all others are refused. In small letters. */
+/** The keys, in small letters, that requests here carry if AWS's would; all others are refused. */
 export const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'aws:principalaccount',
   'aws:principalarn',
@@ -36,7 +35,7 @@ export const KNOWN_KEYS: ReadonlySet<string> = new Set([
 type Test = (wanted: string, value: string, context: Context) => boolean;
 interface Operator {
   readonly test: Test;
-  /** True for `…Not…`: holds when no wanted value fits, also when the key is absent. */
+  /** Set for `…Not…`: true if no wanted value fits, or if the key is absent. */
   readonly negated: boolean;
 }
 
@@ -60,7 +59,7 @@ const TESTS: Readonly<Record<string, Operator>> = {
   Bool: { test: sameIgnoringCase, negated: false },
 };
 
-/** Reads a statement's `Condition`. What is not known is only refused when it matters: at the evaluation. */
+/** Reads a statement's `Condition`. An unknown part is refused only when it is evaluated. */
 export function readConditions(condition: Json | undefined): Condition[] {
   if (!isRecord(condition)) return [];
   return Object.entries(condition).flatMap(([operator, keys]) =>

@@ -1,10 +1,10 @@
 /**
- * Owns: IAM's decision within one account: explicit deny, then identity and resource policies, then the
- * boundary. Pure. Owns not: which policies there are (stack-policies.ts), who hears of a refusal (access.ts).
+ * IAM's decision within one account: explicit deny, then identity and resource policies, then the boundary.
+ * Pure. Does not own: which policies there are (stack-policies.ts), who is notified of a refusal (access.ts).
  *
  * Invariants
- * - I1 nothing is allowed that no statement allows, and an explicit deny overrides every allow.
- * - I2 a statement that fits and cannot be understood refuses the request and says which and why.
+ * - I1 nothing is allowed without a statement that allows it, and an explicit deny overrides every allow.
+ * - I2 a statement that fits but cannot be understood refuses the request, and says which and why.
  */
 import { conditionsHold } from './conditions.ts';
 import { actionFits, arnFits, type Context, UnknownPolicy } from './match.ts';
@@ -20,7 +20,7 @@ export interface Request {
   readonly context: Context;
 }
 
-/** The policies that have a say. */
+/** The policies that apply to a request. */
 export interface Policies {
   readonly identity: readonly Statement[];
   readonly resource: readonly Statement[];
@@ -36,7 +36,7 @@ export interface Grant {
 
 export type Verdict =
   | { readonly allowed: true; readonly grants: readonly Grant[] }
-  /** Why, in AWS's words; goes on after "is not authorized to perform … on resource …". */
+  /** The reason in AWS's words, as the end of "is not authorized to perform … on resource …". */
   | { readonly allowed: false; readonly because: string };
 
 type Matched = readonly { readonly statement: Statement; readonly fit: Fit }[];

@@ -1,7 +1,6 @@
 /**
- * Owns: the policies managed by AWS whose contents are known here. AWS may widen one at any
- * time; these are what they allowed when they were written down. A policy that is not here
- * allows nothing, and a warning names it.
+ * The policies managed by AWS whose contents are known here. AWS may widen one at any time; these are as of
+ * the time when they were copied. An unknown one allows nothing, and a warning names it.
  */
 import type { Json } from '../template/json.ts';
 

@@ -1,12 +1,13 @@
 /**
- * Owns: IAM's wildcards: whether an action or an ARN fits a pattern, and policy variables
- * (`${aws:…}`) in patterns. Pure.
+ * IAM's wildcards: whether an action or an ARN fits a pattern, and policy variables (`${aws:…}`) in patterns.
+ * Pure.
  *
  * Invariants
- * - I1 a variable whose value is not known here is refused with an `UnknownPolicy`: neither a match nor none.
+ * - I1 a variable with an unknown value throws an `UnknownPolicy`; it counts neither as a match nor as a
+ *   mismatch.
  */
 
-/** Values of condition keys, by name in small letters; a key that is not there is absent from the request. */
+/** Values of condition keys, by name in small letters; a key that is missing is absent from the request. */
 export type Context = Readonly<Record<string, readonly string[]>>;
 
 /** Something in a policy that this evaluator does not know; the caller must refuse. */
@@ -14,7 +15,7 @@ export class UnknownPolicy extends Error {
   readonly code = 'unknown-policy';
 }
 
-/** `service:Action`, letter case does not matter; `*` is every action. */
+/** Whether an action fits `service:Action`, where letter case does not matter; `*` fits every action. */
 export function actionFits(pattern: string, action: string): boolean {
   return pattern === '*' || fits(pattern.toLowerCase(), action.toLowerCase(), {});
 }
@@ -22,8 +23,8 @@ export function actionFits(pattern: string, action: string): boolean {
 const ARN_PARTS = 6;
 
 /**
- * Part by part, as IAM does: a wildcard stays within its part of the ARN, the last part takes what is left.
- * Missing parts of a pattern are wildcards.
+ * Compares part by part, as IAM does: a wildcard stays within its part of the ARN, the last part takes the
+ * rest. Missing parts of a pattern are wildcards.
  */
 export function arnFits(pattern: string, arn: string, context: Context): boolean {
   if (pattern === '*' || arn === '*') return pattern === '*';
@@ -41,7 +42,7 @@ function parts(arn: string): string[] {
 const restOf = (all: readonly string[]): string[] =>
   all.length < ARN_PARTS ? [] : [all.slice(ARN_PARTS - 1).join(':')];
 
-/** `*` any characters, `?` one, `${key}` the key's value. */
+/** Whether a text fits a pattern: `*` is any characters, `?` one, `${key}` the key's value. */
 export function fits(pattern: string, text: string, context: Context): boolean {
   return pattern === text || expressionOf(pattern, context).test(text);
 }
@@ -62,7 +63,7 @@ export function expanded(pattern: string, context: Context): string {
 
 function variable(piece: string, context: Context): string {
   const name = piece.slice(2, -1);
-  // IAM's way to write the special characters themselves.
+  // The forms in which IAM escapes its special characters.
   if (name === '*' || name === '?' || name === '$') return name;
   const values = context[name.toLowerCase()];
   if (values?.length !== 1) throw new UnknownPolicy(`the policy variable ${piece} has no value here`);

@@ -1,7 +1,6 @@
 /**
- * Owns: which permissions AWS's own services need to make a stack work: Lambda assuming roles,
- * polling queues and writing logs with them, EventBridge and API Gateway reaching their
- * targets. Owns not: doing those things.
+ * The permissions that AWS's own services need for a stack: Lambda assumes roles, polls queues and writes
+ * logs; EventBridge and API Gateway reach their targets. Does not own: these actions.
  */
 import type { RuleSpec } from '../template/routing-model.ts';
 import type { FunctionSpec } from '../template/stack-model.ts';
@@ -18,7 +17,10 @@ export class PlatformAccess {
     this.#arn = (service, path) => `arn:aws:${service}:${place.region}:${place.accountId}:${path}`;
   }
 
-  /** Without trust AWS would not even make the function. @throws TemplateError */
+  /**
+   * Requires that each role trusts its service, without which AWS would not create the function.
+   * @throws TemplateError
+   */
   requireTrust(policies: StackPolicies): void {
     for (const { who, service, roleArn } of policies.actors()) {
       const denial = this.#access.check(service, 'sts:AssumeRole', roleArn);
@@ -46,7 +48,10 @@ export class PlatformAccess {
     );
   }
 
-  /** A caller by a function's address needs both: to use the address, and to invoke by it. */
+  /**
+   * Whether a caller may use a function's address. It needs two permissions: to use the address, and to
+   * invoke by it.
+   */
   functionUrl(caller: string, functionArn: string): boolean {
     const needs = [
       ['lambda:InvokeFunctionUrl', { 'lambda:functionurlauthtype': ['AWS_IAM'] }],
@@ -58,8 +63,8 @@ export class PlatformAccess {
   }
 
   /**
-   * Each process writes a log stream of its own. What a role may not write is
-   * lost on AWS; here the file has it.
+   * Checks that a role may write logs. Each process writes a log stream of its own. On AWS a line without
+   * permission is lost; here the file has it.
    */
   logs({ logicalId, logGroupName }: FunctionSpec, isNewProcess: boolean): void {
     const stream = this.#arn('logs', `log-group:${logGroupName}:log-stream:local`);

@@ -1,6 +1,4 @@
-/**
- * Owns: who calls, and whether a statement's `Principal` means them. Pure.
- */
+/** The callers, and whether a statement's `Principal` includes one. Pure. */
 import { isRecord, type Json } from '../template/json.ts';
 import { UnknownPolicy } from './match.ts';
 
@@ -10,7 +8,10 @@ export type Principal =
       readonly kind: 'role';
       readonly accountId: string;
       readonly roleArn: string;
-      /** `arn:aws:sts::<account>:assumed-role/<role>/<session>`: a function's name is its session's. */
+      /**
+       * `arn:aws:sts::<account>:assumed-role/<role>/<session>`; the session of a function has the function's
+       * name.
+       */
       readonly sessionArn: string;
     }
   | { readonly kind: 'service'; readonly name: string };
@@ -19,7 +20,7 @@ export type Principal =
 export interface PrincipalElement {
   readonly aws: readonly string[];
   readonly services: readonly string[];
-  /** A kind that is not known here: `NotPrincipal`, `Federated`, … */
+  /** A kind that is not supported here: `NotPrincipal`, `Federated`, … */
   readonly unknown: string | undefined;
 }
 
@@ -44,7 +45,7 @@ export function readPrincipals(statement: Record<string, Json>): PrincipalElemen
 
 /** @throws UnknownPolicy */
 export function principalFits(element: PrincipalElement, principal: Principal): Fit {
-  // Federated users and canonical ids are never who calls here; only what turns the meaning round matters.
+  // No caller here is a federated user or a canonical id; only `NotPrincipal` would include the callers.
   if (element.unknown === 'NotPrincipal') throw new UnknownPolicy('NotPrincipal is not known here');
   if (principal.kind === 'service') {
     return element.services.includes(principal.name) || element.aws.includes('*') ? 'direct' : 'no';
@@ -55,6 +56,6 @@ export function principalFits(element: PrincipalElement, principal: Principal): 
   return element.aws.some((each) => account.includes(each)) ? 'account' : 'no';
 }
 
-/** The caller's name as AWS's refusals say it. */
+/** The caller's name as in AWS's refusals. */
 export const nameOf = (principal: Principal): string =>
   principal.kind === 'role' ? principal.sessionArn : principal.name;

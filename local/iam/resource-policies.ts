@@ -1,13 +1,13 @@
 /**
- * Owns: the policies that resources have themselves, as CloudFormation writes them: queues, buses, tables,
- * buckets, functions (`AWS::Lambda::Permission`), and the trust of roles. Pure.
+ * The policies of resources, as CloudFormation declares them: queues, buses, tables, buckets, functions
+ * (`AWS::Lambda::Permission`), and the trust of roles. Pure.
  */
 import { isRecord, type Json } from '../template/json.ts';
 import type { ResolvedResource } from '../template/template.ts';
 import { readStatement, readStatements, type Statement } from './statement.ts';
 
 export interface ResourcePolicy {
-  /** Whether it has a say about a resource: the one it is attached to, and what is inside. */
+  /** Whether it applies to a resource: the one it is attached to, and everything inside it. */
   readonly covers: (resource: string) => boolean;
   readonly statements: readonly Statement[];
 }
@@ -75,8 +75,8 @@ function lambdaPermission(resource: ResolvedResource): ResourcePolicy {
     ...(SourceArn === undefined ? {} : { ArnLike: { 'aws:SourceArn': SourceArn } }),
     ...(SourceAccount === undefined ? {} : { StringEquals: { 'aws:SourceAccount': SourceAccount } }),
   };
-  // Kept as conditions under their own names, so that one of them refuses with its
-  // name instead of being ignored.
+  // Kept as conditions under their own names, so that one of them refuses with its name instead of being
+  // ignored.
   for (const key of ['PrincipalOrgID', 'EventSourceToken', 'FunctionUrlAuthType']) {
     const value = rest[key];
     if (value !== undefined) condition[`StringEqualsOf${key}`] = { [key]: value };

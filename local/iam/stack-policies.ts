@@ -1,14 +1,14 @@
 /**
- * Owns: all policies of a resolved stack, and what they say about one request: which role a function has,
- * which policies that role has, which resources have policies of their own. Owns not: the decision itself
- * (evaluate.ts), keeping count (access.ts).
+ * All policies of a resolved stack, and what they say about one request: the role of a function, the policies
+ * of that role, the resources with policies of their own. Does not own: the decision itself (evaluate.ts),
+ * counts (access.ts).
  *
- * Why our own: the evaluators on npm are under the AGPL, and AWS's policy simulator needs an account. What is
- * not known here refuses: a gap shows as a refusal too many, never as a permission too many.
+ * Why our own: the evaluators on npm are under the AGPL, and AWS's policy simulator needs an account. Unknown
+ * parts refuse: a gap shows as a refusal too many, never as a permission too many.
  *
  * Invariants
- * - I1 a policy that cannot be known here (a role or a managed policy from elsewhere) is in `notes`; what
- *   only it would allow is refused.
+ * - I1 a policy that cannot be known here (of an external role, or an external managed policy) is listed in
+ *   `notes`; what only it would allow is refused.
  */
 import type { ResolvedResource, ResolvedTemplate } from '../template/template.ts';
 import { isRecord, type Json } from '../template/json.ts';
@@ -55,7 +55,7 @@ export class StackPolicies {
   /** Texts about what is not checked, or not known. */
   readonly notes: readonly string[];
   readonly #actors = new Map<string, Actor>();
-  /** Condition keys that some policy asks for, in small letters. */
+  /** Condition keys that any policy uses, in small letters. */
   readonly #asked: ReadonlySet<string>;
   readonly #resourcePolicies: readonly ResourcePolicy[];
   readonly #place: { readonly region: string; readonly accountId: string };
@@ -79,12 +79,14 @@ export class StackPolicies {
     this.notes = notes;
   }
 
-  /** The part of a request's context that can make a difference. */
+  /** The part of a request's context that can affect the decision. */
   relevant(context: Context): Context {
     return Object.fromEntries(Object.entries(context).filter(([key]) => this.#asked.has(key)));
   }
 
-  /** Whether the policies know a principal: not a person outside, nor a role from elsewhere. */
+  /**
+   * Whether the policies apply to a principal. They do not to a person outside, nor to a role from elsewhere.
+   */
   checks(who: string): boolean {
     return this.#actors.has(who) || who.includes('.');
   }
@@ -114,7 +116,7 @@ export class StackPolicies {
     return [...this.#actors].map(([who, { role, service }]) => ({ who, service, roleArn: role.arn }));
   }
 
-  /** The principal that AWS's refusals name so. */
+  /** The principal by its name in AWS's refusals. */
   principalOf(who: string): Principal {
     return this.#actors.get(who)?.principal ?? { kind: 'service', name: who };
   }
@@ -177,7 +179,7 @@ function actorsOf(resources: readonly ResolvedResource[]): Acting[] {
     if (type === 'AWS::Lambda::Function') {
       return [{ who, session, roleArn: String(Role), service: 'lambda.amazonaws.com' }];
     }
-    // Nothing here runs it; the process that does signs its calls with `<logicalId>-<n>`, as functions do.
+    // No service runs it here; the process that does signs its calls with `<logicalId>-<n>`, as functions do.
     if (type === 'AWS::ECS::TaskDefinition' && properties['TaskRoleArn'] !== undefined) {
       return [
         { who, session, roleArn: String(properties['TaskRoleArn']), service: 'ecs-tasks.amazonaws.com' },

@@ -1,9 +1,9 @@
 /**
- * Owns: a policy document as typed statements. Pure.
- * Owns not: where documents are found (stack-policies.ts), what a statement decides (evaluate.ts).
+ * A policy document as typed statements. Pure. Does not own: where documents are found (stack-policies.ts),
+ * what a statement decides (evaluate.ts).
  *
  * Invariants
- * - I1 a statement that is no policy statement is refused with its place; none is left out in silence.
+ * - I1 an invalid statement is refused with its place; none is left out in silence.
  */
 import { isRecord, type Json, TemplateError } from '../template/json.ts';
 import { type Condition, readConditions } from './conditions.ts';
@@ -11,7 +11,7 @@ import { type PrincipalElement, readPrincipals } from './principals.ts';
 
 /** `Action` or `NotAction`, `Resource` or `NotResource`. */
 export interface Patterns {
-  /** Everything but the values. */
+  /** Inverts it: everything except the values. */
   readonly not: boolean;
   readonly values: readonly string[];
 }
@@ -29,8 +29,8 @@ export interface Statement {
 
 /**
  * The statements of a document.
- * @param place where it stands in the template, as `LogicalId.Properties.PolicyDocument`
- * @param ownResource what a statement without `Resource` is about (trust policies have none)
+ * @param place its place in the template, such as `LogicalId.Properties.PolicyDocument`
+ * @param ownResource the resource of a statement without `Resource` (trust policies have none)
  * @throws TemplateError
  */
 export function readStatements(document: Json | undefined, place: string, ownResource?: string): Statement[] {

@@ -1,5 +1,5 @@
 /**
- * Owns: asynchronous invocation (EventBridge, schedules): retries after one and two minutes, maximum age.
+ * Asynchronous invocation (EventBridge, schedules): retries after one and two minutes, maximum age.
  *
  * Invariants
  * - I1 an event is given up only after its retries or its age are used up, and that is reported.
@@ -24,7 +24,7 @@ export class AsyncInvoker {
     this.#onGivenUp = onGivenUp;
   }
 
-  /** Resolves after the first try; retries go on by themselves. */
+  /** Resolves after the first try; retries continue in the background. */
   async invoke(local: AsyncTarget, payload: string): Promise<void> {
     await this.#attempt(local, payload, randomUUID(), this.#clock.now(), 0);
   }

@@ -1,6 +1,6 @@
 /**
- * Owns: starting node processes with the bootstrap loaded and no function in them yet; one is kept ready, so
- * that a cold start only costs the import of the bundle.
+ * Starts node processes that have loaded the bootstrap and no function. One is always ready, so that a cold
+ * start only takes the import of the bundle.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { devNull } from 'node:os';
@@ -25,11 +25,11 @@ export class BlankProcesses {
     this.#spare = this.#spawn();
   }
 
-  /** A process of one's own, started or starting. */
+  /** A process for the caller, started or starting. */
   take(): ChildProcess {
     const spare = this.#spare;
     this.#spare = undefined;
-    // Not at once: the process just taken needs the processor now.
+    // Later, because the process just taken needs the processor now.
     this.#refill ??= setTimeout(() => {
       this.#refill = undefined;
       if (!this.#stopped) this.#spare ??= this.#spawn();
@@ -68,7 +68,8 @@ export class BlankProcesses {
       ['--enable-source-maps', '--no-warnings=ExperimentalWarning', ...options, script],
       {
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-        // A group of its own: Ctrl-C in the terminal is for the cloud, which then ends its functions.
+        // A process group of its own: Ctrl-C in the terminal reaches only the cloud, which then ends its
+        // functions.
         detached: process.platform !== 'win32',
         windowsHide: true,
         env,

@@ -1,6 +1,6 @@
 /**
- * Owns: from a function's `Code` to a folder that holds its bundle and nothing else. It lies away from the
- * assembly, and so from the project: what Node would find there, Lambda does not have.
+ * Makes a folder that contains a function's bundle and nothing else. It is outside the assembly and so
+ * outside the project, where Node would find packages that Lambda does not have.
  */
 import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import type { FunctionSpec } from '../template/stack-model.ts';
 
 /**
  * The folder with the function's code, below `codeRoot`.
- * @throws TemplateError when the assembly does not have it
+ * @throws TemplateError if the assembly does not contain it
  */
 export function codeDirectory(spec: FunctionSpec, assembly: Assembly, codeRoot: string): string {
   const path = `${spec.logicalId}.Properties.Code`;
@@ -37,7 +37,7 @@ export function codeDirectory(spec: FunctionSpec, assembly: Assembly, codeRoot: 
   return directory;
 }
 
-/** The folder of packages that code below `directory` would find, and that Lambda does not have. */
+/** The folder of packages that code below `directory` would find, although Lambda does not have them. */
 export function packagesAbove(directory: string): string | undefined {
   for (let at = dirname(directory); ; at = dirname(at)) {
     const packages = join(at, 'node_modules');

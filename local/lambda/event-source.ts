@@ -1,14 +1,14 @@
 /**
- * Owns: one event source mapping: queue → function, in process and event-driven (no polling).
- * Owns not: visibility and redrive (the queue does them), processes (the function does), the policies.
+ * One event source mapping: queue → function, in process and event-driven (no polling). Does not own:
+ * visibility and redrive (the queue), processes (the function), the policies.
  *
  * Invariants
- * - I1 messages are received only when a process can take them at once, so waiting costs no receive count;
- *   of a throttled function they are received all the same, as by AWS's pollers, and each costs one.
- * - I2 what the function's role may not do on the queue does not happen: on AWS the
- *   mapping polls with that role.
- * - I3 a failed batch, or the named part of it, is left alone: it comes back when
- *   its visibility ends, as on AWS.
+ * - I1 messages are received only when a process can take them at once, so waiting costs no receive count.
+ *   For a throttled function they are received all the same, as by AWS's pollers, and each costs one.
+ * - I2 the mapping does nothing that the function's role may not do on the queue: on AWS it polls with that
+ *   role.
+ * - I3 a failed batch, or the named part of it, is left alone: it comes back when its visibility ends, as on
+ *   AWS.
  */
 import type { Clock } from '../clock.ts';
 import type { ReceivedMessage } from '../sqs/message.ts';
@@ -72,7 +72,9 @@ export class EventSource {
     this.#cancelWindow = undefined;
   }
 
-  /** Makes the messages of unfinished batches visible at once: an orderly stop is no failure of theirs. */
+  /**
+   * Makes the messages of unfinished batches visible at once, because an orderly stop is not their failure.
+   */
   giveBack(): void {
     for (const batch of this.#inFlight) {
       for (const { receiptHandle } of batch) this.#queue.changeVisibility(receiptHandle, 0);
@@ -80,7 +82,7 @@ export class EventSource {
   }
 
   #pump(): void {
-    // Receiving can notify watchers again; the loop below sees what they would.
+    // Receiving can notify listeners again; the loop below receives what they would.
     if (this.#pumping || this.#stopListening.length === 0) return;
     this.#pumping = true;
     try {

@@ -1,6 +1,6 @@
 /**
- * Owns: which queue feeds which function, as the mappings of the template say.
- * Owns not: how one is fed (event-source.ts).
+ * Connects queues to functions, by the mappings of the template. Does not own: one connection
+ * (event-source.ts).
  */
 import type { Clock } from '../clock.ts';
 import type { PlatformAccess } from '../iam/platform-access.ts';
@@ -16,7 +16,7 @@ export interface Ends {
   readonly clock: Clock;
 }
 
-/** @throws TemplateError for a mapping of which one end is not in the stack */
+/** @throws TemplateError for a mapping whose queue or function is not in the stack */
 export const connectSources = (
   mappings: readonly MappingSpec[],
   platform: PlatformAccess,

@@ -1,4 +1,4 @@
-/** Owns: one log file per function, and handing each line to the listeners. */
+/** One log file per function; each line also goes to the listeners. */
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 

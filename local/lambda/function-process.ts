@@ -1,11 +1,11 @@
 /**
- * Owns: one process of one function: its start, one event at a time, its timeout, kill / freeze / thaw.
- * Owns not: which process gets which event (local-function.ts).
+ * One process of one function: its start, one event at a time, its timeout, kill / freeze / thaw. Does not
+ * own: which process gets which event (local-function.ts).
  *
  * Invariants
- * - I1 every event handed in is answered exactly once: result, error, timeout or death.
- * - I2 a process whose event timed out is dead (SIGKILL, which also ends a stopped
- *   one) before the answer is given.
+ * - I1 every event passed in is answered exactly once: result, error, timeout or death.
+ * - I2 a process whose event timed out is dead (SIGKILL, which also ends a stopped one) before the answer is
+ *   given.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -167,7 +167,7 @@ export class FunctionProcess {
     const { timeoutMs } = this.#context;
     clearTimeout(running.timer);
     running.timer = this.#timeoutAfter(timeoutMs, 'Task', running);
-    // First the faults, then the event: a process killed or frozen at an event has seen nothing of it.
+    // Faults come before the event: a process killed or frozen at an event has not seen it.
     onBegin();
     const traceId = `Root=1-${requestId.slice(0, 8)}-${requestId.replaceAll('-', '').slice(8)};Sampled=0`;
     const deadlineAt = Date.now() + timeoutMs;
@@ -176,7 +176,7 @@ export class FunctionProcess {
 
   /** kill -9. Resolves when the process is gone. */
   async kill(): Promise<void> {
-    // The exit status is read from the event, so an already dead process is simply done.
+    // Waits for the exit event, so a process that is already dead is done.
     this.#isEnding = true;
     if (!this.#isDead) this.#child.kill('SIGKILL');
     await this.exited;
@@ -194,7 +194,7 @@ export class FunctionProcess {
     for (const resolve of this.#onThaw.splice(0)) resolve();
   }
 
-  /** At once for a running process; for a frozen one, when it is thawed or gone. */
+  /** Resolves at once for a running process; for a frozen one, when it is thawed or gone. */
   async awakeOrDead(): Promise<'awake' | 'dead'> {
     if (this.#frozen) {
       const thawed = new Promise<void>((resolve) => this.#onThaw.push(resolve));
@@ -214,7 +214,7 @@ export class FunctionProcess {
         kind: 'timeout',
         error: { errorType: 'Sandbox.Timedout', errorMessage },
       };
-      // Answered when the exit is seen, and not as a crash.
+      // Answered when the exit is seen, so that it does not count as a crash.
       this.#timedOut = result;
       void this.kill();
     }, delayMs);

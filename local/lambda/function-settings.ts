@@ -1,4 +1,4 @@
-/** Owns: the environment of a function: the template's, Lambda's own, and the way to the local gateway. */
+/** The environment of a function: the template's, Lambda's own, and the address of the local gateway. */
 import type { Assembly } from '../template/assembly.ts';
 import type { FunctionSpec } from '../template/stack-model.ts';
 import { codeDirectory } from './code.ts';
@@ -7,7 +7,7 @@ import type { FunctionSettings } from './local-function.ts';
 export interface Surroundings {
   readonly gatewayUrl: string;
   readonly region: string;
-  /** Added to every function's environment; wins over the template. */
+  /** Added to every function's environment; overrides the template. */
   readonly environment: Readonly<Record<string, string>>;
   readonly concurrency: number;
   readonly codeRoot: string;
@@ -27,7 +27,7 @@ export function functionSettings(
     environment: {
       ...spec.environment,
       ...around.environment,
-      // Lambda sets this variable for a function's own logger; without a level, a laptop leaves nothing out.
+      // Lambda sets this variable for the function's logger. Without a level a laptop shows all lines.
       ...(spec.logLevel === undefined ? {} : { AWS_LAMBDA_LOG_LEVEL: spec.logLevel }),
       AWS_LAMBDA_FUNCTION_NAME: spec.functionName,
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',

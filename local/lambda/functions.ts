@@ -1,6 +1,6 @@
 /**
- * Owns: the functions of the stack, each with its bundle, its environment, its log, and who has to know of
- * its events. Owns not: what a function is (local-function.ts), who sends it events.
+ * The functions of the stack, each with its bundle, environment, log and listeners. Does not own: one
+ * function (local-function.ts), who sends it events.
  */
 import type { Faults } from '../control/faults.ts';
 import type { DataDirectory } from '../data-directory.ts';

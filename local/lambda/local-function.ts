@@ -1,10 +1,10 @@
 /**
- * Owns: one function: its processes, who waits for one, warm reuse, the concurrency cap, counters.
- * Owns not: where events come from.
+ * One function: its processes, the callers that wait for one, warm reuse, the concurrency limit, counters.
+ * Does not own: where events come from.
  *
  * Invariants
  * - I1 a process has at most one event at a time.
- * - I2 never more live processes than the cap; events beyond it wait in order.
+ * - I2 there are never more live processes than the limit; further events wait in order.
  */
 import { randomUUID } from 'node:crypto';
 import type { FunctionSpec } from '../template/stack-model.ts';
@@ -26,7 +26,7 @@ export interface FunctionSettings {
   readonly onLine: (functionName: string, pid: number, stream: 'stdout' | 'stderr', line: string) => void;
   /** Called right before an event is handed to a process that is ready for it (faults at the next event). */
   readonly onDelivered: (local: LocalFunction, process: FunctionProcess) => void;
-  /** Called when an event is over. @param ms since it was handed to its process; 0 for one that never was */
+  /** Called when an event has ended. @param ms since a process got it; 0 if none did */
   readonly onOver: (functionName: string, ms: number, ok: boolean) => void;
 }
 
@@ -41,7 +41,7 @@ export class LocalFunction {
   readonly counters = { invocations: 0, errors: 0, timeouts: 0, coldStarts: 0, throttles: 0 };
   readonly #blanks: BlankProcesses;
   readonly #processes = new Set<FunctionProcess>();
-  /** Warm processes; the last one used is the next one used, so that the others can end. */
+  /** Idle processes. The one used last is used next, so that the others can end. */
   readonly #idle: { readonly process: FunctionProcess; readonly since: number }[] = [];
   readonly #waiting: Waiting[] = [];
   readonly #freeListeners = new Set<() => void>();
@@ -53,7 +53,7 @@ export class LocalFunction {
   constructor(settings: FunctionSettings, blanks: BlankProcesses) {
     this.settings = settings;
     this.#blanks = blanks;
-    // A debugger can only find a process that there is.
+    // Started now, because a debugger can only find a process that exists.
     if (settings.inspectPort !== undefined) this.#idle.push({ process: this.#start(), since: Date.now() });
   }
 
@@ -68,7 +68,7 @@ export class LocalFunction {
   /** How many more events could start at once. */
   get freeSlots(): number {
     if (this.#stopped) return 0;
-    // The pollers of a mapping do not know what it would answer.
+    // A mapping's pollers do not know that the function refuses.
     if (this.#isThrottled) return this.settings.maxProcesses;
     let occupied = this.#waiting.length;
     for (const each of this.#processes) if (each.busy || each.frozen) occupied += 1;
@@ -139,7 +139,7 @@ export class LocalFunction {
     this.settings.onOver(this.spec.functionName, ms, result.ok);
     const line = this.#stopped ? undefined : platformLine(result, requestId, new Date());
     if (line !== undefined) this.settings.onLine(this.spec.functionName, process.pid, 'stdout', line);
-    // After a failed start or an uncaught error the process is on its way out: it gets no second event.
+    // After a failed start or an uncaught error the process is ending, and gets no second event.
     if (!result.ok && result.kind === 'init') void process.kill();
     else if (!process.dead) this.#release(process);
     return result;

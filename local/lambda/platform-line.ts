@@ -1,15 +1,15 @@
 /**
- * Owns: the line that Lambda itself writes to a function's log when an event has not been answered.
- * Owns not: what functions write (function-logs.ts).
+ * The line that Lambda itself writes to a function's log when an event was not answered. Does not own: the
+ * functions' lines (function-logs.ts).
  *
- * What Lambda writes of an answered event has only its price, and is left out.
+ * Lambda's line about an answered event is left out, because it only has the price.
  */
 import type { InvocationResult } from './function-process.ts';
 
 /**
- * A death of a process in the form of a function that logs JSON, with the words of its text form.
+ * The line about the death of a process, for a function that logs JSON, with the words of the text form.
  * https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html#platform-report
- * @returns undefined for an event that was answered, also by an error, or that no process has got
+ * @returns undefined for an event that was answered, even by an error, or that no process got
  */
 export function platformLine(result: InvocationResult, requestId: string, at: Date): string | undefined {
   if (result.ok || (result.kind !== 'exit' && result.kind !== 'timeout')) return undefined;

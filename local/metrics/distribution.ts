@@ -1,13 +1,11 @@
 /**
- * Owns: what is kept of the values of one metric in one minute: their number, sum,
- * ends, and how they are spread.
+ * The values of one metric in one minute: their number, sum, minimum, maximum and distribution.
  *
  * Invariants
- * - I1 it takes no more room however many values there are: those that differ by less
- *   than 2 % count as one another.
+ * - I1 its size has a limit: values that differ by less than 2 % count as equal.
  */
 
-/** A distribution as a line of the file has it. */
+/** A distribution as it is stored in a line of the file. */
 export interface KeptDistribution {
   readonly count: number;
   readonly sum: number;
@@ -55,7 +53,7 @@ export class Distribution {
       this.#spread.set(bucket, (this.#spread.get(bucket) ?? 0) + times);
   }
 
-  /** @param stat as CloudWatch spells it; nothing for one that is not known here */
+  /** @param stat in CloudWatch's spelling @returns undefined for one that is not supported */
   stat(stat: string): number | undefined {
     const [, percent] = /^p(\d{1,2}(?:\.\d{1,10})?|100)$/.exec(stat) ?? [];
     if (percent !== undefined) return this.#percentile(Number(percent));
@@ -84,7 +82,7 @@ export class Distribution {
     let left = Math.max(1, Math.ceil((percent / 100) * this.#count));
     for (const [bucket, times] of [...this.#spread].sort(([one], [other]) => one - other)) {
       left -= times;
-      // The middle of what counts as one another, and never outside of what there was.
+      // The middle of the bucket, but within the minimum and the maximum.
       if (left <= 0)
         return Math.min(
           this.#max,

@@ -1,15 +1,15 @@
 /**
- * Owns: reading a log line in CloudWatch's embedded metric format. Pure.
- * Owns not: where the values go (metric-store.ts).
+ * Reads log lines in CloudWatch's embedded metric format. Pure. Does not own: where the values go
+ * (metric-store.ts).
  *
  * Invariants
- * - I1 no line throws, whatever a program wrote: what is no metric by the format is none.
+ * - I1 no line throws, whatever a program wrote: one that does not fit the format has no metric.
  *
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */
 import { isRecord, type Json } from '../template/json.ts';
 
-/** The parts of a metric's name, which tell it from others. */
+/** The parts of a metric's name, which distinguish it from others. */
 export interface MetricName {
   readonly namespace: string;
   readonly name: string;
@@ -28,7 +28,7 @@ const MOST_VALUES = 100;
 const MOST_DIMENSIONS = 30;
 const LONGEST_VALUE = 1_024;
 
-/** The measurements of a line; none for a line that is no metric. */
+/** The measurements in a line; an empty list if it is no metric. */
 export function measuredBy(line: string): readonly Measured[] {
   if (line.length > LONGEST_LINE || !line.includes('"_aws"')) return [];
   const root = parsed(line);
@@ -55,7 +55,7 @@ function measuredIn(root: Root, { Namespace, Dimensions, Metrics }: Root, at: nu
   });
 }
 
-/** A set of which one has no value is none. */
+/** The dimensions of a set; undefined if one of them has no value. */
 function dimensionsOf(root: Root, names: Json): Readonly<Record<string, string>> | undefined {
   if (!Array.isArray(names) || names.length > MOST_DIMENSIONS) return undefined;
   const pairs = names.map((name) => [String(name), own(root, String(name))] as const);
@@ -70,7 +70,7 @@ function valuesOf(value: Json | undefined): number[] {
   return all.filter((one) => typeof one === 'number' && Number.isFinite(one)) as number[];
 }
 
-/** Names come from outside: `constructor` is a name like any other. */
+/** Reads own fields only, because names come from outside and one may be `constructor`. */
 const own = (root: Root, name: string): Json | undefined =>
   Object.hasOwn(root, name) ? root[name] : undefined;
 

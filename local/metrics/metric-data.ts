@@ -1,7 +1,7 @@
 /**
- * Owns: CloudWatch's GetMetricData: the checks of its request with AWS's error codes, and its answer.
- * Pure, but for what there is of a metric. Owns not: which metrics there are (metric-store.ts),
- * expressions: each is refused by name.
+ * CloudWatch's GetMetricData: checks its request with AWS's error codes, and answers. Pure, except for the
+ * measurements. Does not own: which metrics there are (metric-store.ts). Expressions are not supported: each
+ * is refused by name.
  *
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html
  */

@@ -1,12 +1,11 @@
 /**
- * Owns: the metrics of the last hours, by the minute: those that programs write into their logs,
- * and those of the cloud's own queues. Owns not: how a line is read (embedded.ts), what is
- * answered about them (metric-data.ts).
+ * The metrics of the last hours, by the minute: those that programs write into their logs, and those of the
+ * cloud's own queues. Does not own: reading a line (embedded.ts), queries (metric-data.ts).
  *
  * Invariants
- * - I1 it is bounded: so many metrics, so many minutes of each. What is more is left out, and reported once.
- * - I2 a file that cannot be read stops no start, and one that cannot be written no
- *   end: the metrics begin anew.
+ * - I1 its size has a limit: of metrics, and of minutes of each. The rest is left out, and reported once.
+ * - I2 a start does not fail because the file cannot be read, nor a stop because it cannot be written: the
+ *   metrics begin anew.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
@@ -20,13 +19,13 @@ export const MOST_METRICS = 1_000;
 
 interface Series {
   readonly metric: MetricName;
-  /** Minute since 1970 → its values. */
+  /** The values of each minute since 1970. */
   readonly minutes: Map<number, Distribution>;
 }
 
 export interface MetricStoreOptions {
   readonly clock: Clock;
-  /** The file that keeps them from one start to the next. @default they begin anew */
+  /** The file that keeps them between starts. @default they begin anew */
   readonly file?: string;
   readonly onProblem: (message: string) => void;
 }
@@ -41,7 +40,7 @@ export class MetricStore {
     this.#read();
   }
 
-  /** A line that a program wrote. */
+  /** Reads a line that a program wrote. */
   readonly line = (line: string): void => {
     for (const { at, values, ...metric } of measuredBy(line))
       for (const value of values) this.add(metric, value, at);
@@ -57,10 +56,7 @@ export class MetricStore {
     if (minutes.size > KEPT_MS / MINUTE_MS) this.#forget(minutes);
   }
 
-  /**
-   * @returns from the time on, one after the other, what there is of each period; a
-   * period without values is left out
-   */
+  /** @returns the values of each period in order; a period without values is left out */
   periods(metric: MetricName, fromMs: number, toMs: number, periodMs: number): [number, Distribution][] {
     const found = new Map<number, Distribution>();
     for (const [minute, values] of this.#series.get(keyOf(metric))?.minutes ?? []) {
@@ -74,7 +70,7 @@ export class MetricStore {
     return [...found].sort(([one], [other]) => one - other);
   }
 
-  /** Writes them to their file. */
+  /** Writes all metrics to the file. */
   keep(): void {
     const lines = [...this.#series.values()].map(({ metric, minutes }) => {
       this.#forget(minutes);
@@ -130,7 +126,7 @@ export class MetricStore {
     for (const minute of minutes.keys()) if (!this.#isKept(minute * MINUTE_MS)) minutes.delete(minute);
   }
 
-  /** Whether a time is near enough to be kept: another clock may put a measurement into another day. */
+  /** Whether a time is recent enough; by a wrong clock a measurement may be from another day. */
   #isKept(at: number): boolean {
     return Math.abs(this.#options.clock.now() - at) <= KEPT_MS;
   }
@@ -140,7 +136,7 @@ type KeptSeries = MetricName & {
   readonly minutes: readonly (readonly [minute: number, values: KeptDistribution])[];
 };
 
-/** Names are texts of anybody's: nothing in one can make it another's. */
+/** An unambiguous key, because names are texts from outside. */
 const keyOf = ({ namespace, name, dimensions }: MetricName): string =>
   JSON.stringify([
     namespace,

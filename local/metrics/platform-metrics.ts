@@ -1,7 +1,7 @@
 /**
- * Owns: the metrics that AWS has of its own services: of a queue how many messages wait, how many are worked
- * on, how old the oldest is; of a function how often it was called, for how long, and how often that failed.
- * Owns not: the queues and functions, where the metrics go.
+ * The metrics that AWS has about its own services: of a queue, how many messages wait, how many are being
+ * processed, the age of the oldest; of a function, its invocations, their durations and errors. Does not own:
+ * the queues and functions, where the metrics go.
  *
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
  * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
@@ -10,7 +10,9 @@ import type { Clock } from '../clock.ts';
 import type { Queue } from '../sqs/queue.ts';
 import type { MetricStore } from './metric-store.ts';
 
-/** SQS has a value a minute; between two a queue on a laptop may be full and empty again. */
+/**
+ * The interval of measurements. SQS measures once a minute; meanwhile a queue on a laptop may fill and empty.
+ */
 const EVERY_MS = 10_000;
 
 export class PlatformMetrics {
@@ -50,7 +52,7 @@ export class PlatformMetrics {
     );
   }
 
-  /** An event is over. */
+  /** Records the end of an event. */
   readonly called = (functionName: string, ms: number, ok: boolean): void =>
     this.#add(
       'AWS/Lambda',

@@ -1,4 +1,4 @@
-/** Owns: finding a free port for a child that must be given one. */
+/** Finds a free port for a child that must be given one. */
 import { createServer } from 'node:net';
 
 /** A port of 127.0.0.1 that no process listens on at this moment. */

@@ -1,6 +1,6 @@
 /**
- * Owns: making sure that no child outlives the local cloud, and nor does the folder that holds their code,
- * however the cloud ends.
+ * Makes sure that no child outlives the local cloud, and that the folder with their code is removed, however
+ * the cloud ends.
  *
  * Invariants
  * - I1 every child of the cloud is on the guardian's list from right after its spawn until its exit is seen.
@@ -12,11 +12,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** How the name of a folder with the code of a cloud begins. */
+/** The beginning of the name of a folder with a cloud's code. */
 export const CODE_FOLDER = 'steadfast-code-';
 
 export class Guardian {
-  /** Holds the code that runs, away from the project. Removed once every child is gone. */
+  /** The folder of the running code, outside the project. It is removed once every child is gone. */
   readonly codeFolder = mkdtempSync(join(realpathSync(tmpdir()), CODE_FOLDER));
   readonly #pids = new Set<number>();
   #child: ChildProcess;
@@ -42,7 +42,7 @@ export class Guardian {
     });
   }
 
-  /** Ends the guardian, and with it whatever is still on its list. */
+  /** Ends the guardian, and with it everything still on its list. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const child = this.#child;

@@ -1,10 +1,9 @@
 /**
- * Owns: ending a process that an earlier local cloud has left behind, when it and its
- * guardian were killed together.
+ * Ends a process that an earlier local cloud left behind when it and its guardian were killed together.
  *
  * Invariants
- * - I1 nothing is ended but a process that was started with the very file that it is said to have open: its
- *   number may have been given to another one meanwhile.
+ * - I1 it ends only a process that was started with the expected file as an argument, because the process id
+ *   may have been reused.
  * - I2 when this resolves, no such process lives.
  */
 import { execFile } from 'node:child_process';
@@ -15,10 +14,11 @@ const END_LIMIT_MS = 2000;
 const POLL_EVERY_MS = 5;
 
 /**
- * @param pidPath where the process has put its number
- * @param filePath what it has open, an argument of its command line
- * @param end sends SIGKILL. @returns whether it may be signalled
- * @throws Error when it lives and cannot be ended, or it is unclear whether it is that process
+ * @param pidPath the file with the process id
+ * @param filePath the file that the process has open; its command line names it
+ * @param end sends SIGKILL.
+ * @returns whether the process may be signalled
+ * @throws Error if the process lives and cannot be ended, or if it may be another one
  */
 export async function endLeftBehind(
   pidPath: string,
@@ -78,7 +78,10 @@ function kill(pid: number): boolean {
   }
 }
 
-/** Empty of what has ended and waits for its parent; nothing where it cannot be read. */
+/**
+ * The command line; empty for a process that has ended and waits for its parent, undefined if it cannot be
+ * read.
+ */
 async function commandLineOf(pid: number): Promise<string | undefined> {
   try {
     if (process.platform === 'linux')

@@ -1,9 +1,9 @@
 /**
- * Owns: the buckets of the stack: whole objects in files, and the events that EventBridge gets of them.
- * Owns not: who may (the gateway asks the policies).
+ * The buckets of the stack: whole objects in files, and the events about them to EventBridge. Does not own:
+ * permissions (the gateway asks the policies).
  *
  * Invariants
- * - I1 an object that was acknowledged is there after the next start, and no part of one ever is.
+ * - I1 an acknowledged object exists after the next start, and a part of one never does.
  * - I2 each write has a sequencer of its own, and later ones sort after earlier ones.
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -188,13 +188,13 @@ export class Buckets {
       .sort((one, other) => bytesOf(one.key, other.key));
   }
 
-  /** A key may be anything; a file's name may not. */
+  /** The file of a key. A key may contain characters that a file's name may not. */
   #file(bucket: string, key: string): string {
     return join(this.#place.folder, bucket, createHash('sha256').update(key).digest('hex'));
   }
 }
 
-/** On the disk before it has its name. */
+/** Writes a file under a temporary name, and renames it once it is on the disk. */
 function writeWhole(file: string, body: Buffer): void {
   const draft = `${file}.draft`;
   const handle = openSync(draft, 'w');

@@ -1,12 +1,12 @@
 /**
- * Owns: what one S3 call is, off its method, path and headers; its body without the signing around it; S3's
- * errors and lists. Pure. Owns not: the objects (buckets.ts).
+ * An S3 call, read from its method, path and headers; its body without the signed chunks; S3's errors and
+ * lists. Pure. Does not own: the objects (buckets.ts).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AwsAnswer } from '../gateway/aws-call.ts';
 
 export interface ObjectCall {
-  /** `unknown` for what is not emulated: copies, uploads in parts, settings of buckets. */
+  /** `unknown` for a call that is not emulated: copies, uploads in parts, settings of buckets. */
   readonly operation:
     | 'PutObject'
     | 'GetObject'
@@ -47,13 +47,13 @@ const OPERATIONS: Readonly<Record<string, ObjectCall['operation']>> = {
   DELETE: 'DeleteObject',
 };
 /**
- * The SDK's own note of the operation; anything else in the query asks for something else than the object.
+ * A query that only names the operation, as the SDK adds it. Any other query asks for more than the object.
  */
 const PLAIN_QUERY = /^(?:x-id=[A-Za-z]+)?$/;
 
 /**
- * The bucket is the first part of the path: at an address without a name the SDK
- * does not put it before the host.
+ * Reads a call. The bucket is the first part of the path, because the SDK does not put it into a host name
+ * that is an IP address.
  */
 export function readObjectCall(method: string, url: string, headers: IncomingHttpHeaders): ObjectCall {
   const [path = '', query = ''] = url.split('?');
@@ -61,7 +61,7 @@ export function readObjectCall(method: string, url: string, headers: IncomingHtt
   const key = decoded(parts.join('/'));
   const range = method === 'GET' && bucket !== '' && key === '' ? rangeIn(query) : undefined;
   if (range !== undefined) return { operation: 'ListObjectsV2', bucket, key, range };
-  // No earlier version is kept here: what is removed has none.
+  // Earlier versions are not kept, so there are none to list.
   if (method === 'GET' && key === '' && /^versions=(?:&prefix=[^&]*)?$/.test(query))
     return { operation: 'ListObjectVersions', bucket, key };
   const isPlain = PLAIN_QUERY.test(query) && headers['x-amz-copy-source'] === undefined;
@@ -80,7 +80,7 @@ function rangeIn(query: string): ListRange | undefined {
   };
 }
 
-/** @param all in the order of their keys' bytes */
+/** @param all objects, sorted by the bytes of their keys */
 export function listAnswer(
   bucket: string,
   { prefix, after, limit }: ListRange,
@@ -111,8 +111,8 @@ function decoded(text: string): string {
 }
 
 /**
- * A stream is sent in chunks, each with its length before it and perhaps a
- * signature: `5;…\r\nhello\r\n0\r\n…`.
+ * The body of a stream, which is sent in chunks, each after its length and perhaps a signature:
+ * `5;…\r\nhello\r\n0\r\n…`.
  */
 export function unchunked(body: Buffer, headers: IncomingHttpHeaders): Buffer {
   if (!String(headers['x-amz-content-sha256'] ?? '').startsWith('STREAMING-')) return body;

@@ -1,6 +1,4 @@
-/**
- * Owns: a binary heap of items by due time; the earliest comes first, and of equal ones the one pushed first.
- */
+/** A binary heap of items by due time: the earliest first, and of equal ones the one pushed first. */
 
 interface Entry<T> {
   readonly at: number;

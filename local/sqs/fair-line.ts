@@ -1,11 +1,11 @@
 /**
- * Owns: which of the waiting messages of several groups is next: one of the group with the fewest under work,
- * and of several such groups the one that has waited longest. A message without a group counts as a group of
- * its own, as on SQS.
+ * Chooses the next of the waiting messages of several groups: one of the group with the fewest messages being
+ * processed, and of several such groups the one that has waited longest. A message without a group counts as
+ * a group of its own, as on SQS.
  *
- * SQS takes a group for noisy only from 30 messages in flight, and a tenth of all
+ * On SQS a group counts as noisy from 30 messages in flight, and a tenth of all
  * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues-detailed.html).
- * One machine works on fewer at a time, so here the rule holds from the first.
+ * One machine processes fewer at a time, so here the rule applies from the first message.
  */
 
 import { DueHeap } from './due-heap.ts';
@@ -15,15 +15,15 @@ interface Waiting<T> {
   readonly order: number;
 }
 
-/** The line of messages without a group: none of them has another one under work. */
+/** The line of messages without a group: for the choice, none of them has another one being processed. */
 const NO_GROUP = '';
 
 export class FairLine<T> {
   readonly #groups = new Map<string, Map<string, Waiting<T>>>();
   readonly #underWork = new Map<string, number>();
   /**
-   * Groups with none under work, by the order of their first message: there may be as many as messages, so no
-   * message is looked for among all. An entry that the group has outlived is skipped.
+   * Groups with no message being processed, by the order of their first message. It is a heap because there
+   * may be as many groups as messages. Outdated entries are skipped.
    */
   readonly #idle = new DueHeap<string>();
   /** The entry of each group that is in the heap. */
@@ -51,7 +51,7 @@ export class FairLine<T> {
     this.#offer(group);
   }
 
-  /** The next one; it stays until it is removed. */
+  /** The next message; it stays until it is removed. */
   next(): T | undefined {
     for (let top = this.#idle.peek(); top !== undefined; top = this.#idle.peek()) {
       const first = this.#firstOf(top.item);
@@ -62,7 +62,7 @@ export class FairLine<T> {
     return this.#nextOfBusy();
   }
 
-  /** Every group has one under work, so there are no more of them than messages under work. */
+  /** Searches the groups with messages being processed; there are no more of them than such messages. */
   #nextOfBusy(): T | undefined {
     let best: { readonly first: Waiting<T>; readonly underWork: number } | undefined;
     for (const group of this.#groups.keys()) {
@@ -78,12 +78,12 @@ export class FairLine<T> {
     return best?.first.item;
   }
 
-  /** One of the group is under work. */
+  /** Counts a message of the group whose processing has begun. */
   began(group: string = NO_GROUP): void {
     if (group !== NO_GROUP) this.#underWork.set(group, (this.#underWork.get(group) ?? 0) + 1);
   }
 
-  /** It is no more. */
+  /** Counts a message of the group whose processing has ended. */
   ended(group: string = NO_GROUP): void {
     const rest = (this.#underWork.get(group) ?? 0) - 1;
     if (rest > 0) this.#underWork.set(group, rest);

@@ -1,12 +1,12 @@
 /**
- * Owns: the file behind a queue: one JSON line per change, replayed at the next start.
- * Owns not: what the changes mean to a receiver (queue.ts).
+ * The file behind a queue: one JSON line per change, replayed at the next start. Does not own: what the
+ * changes mean to a receiver (queue.ts).
  *
  * Invariants
- * - I1 a line is handed to the operating system before the change is answered: messages survive the death of
+ * - I1 a line is given to the operating system before the change is answered: messages survive the death of
  *   the local cloud (kill -9 too), but not a power cut (there is no fsync).
- * - I2 a torn last line, the trace of a crash in the middle of a write, is dropped;
- *   any other bad line is an error.
+ * - I2 a torn last line, the trace of a crash in the middle of a write, is dropped; any other bad line is an
+ *   error.
  */
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import type { StoredMessage } from './message.ts';
@@ -25,10 +25,10 @@ export interface QueueJournal {
   close(): void;
 }
 
-/** A queue that forgets: for tests. */
+/** A journal that stores nothing, for tests. */
 export const noJournal: QueueJournal = { load: () => [], record: () => {}, close: () => {} };
 
-/** Rewrite the file when this many lines are dead. */
+/** The number of outdated lines after which the file is rewritten. */
 const COMPACT_AFTER_LINES = 20_000;
 
 type Line =
@@ -36,7 +36,7 @@ type Line =
   | { readonly t: 'r'; readonly id: string; readonly v: number; readonly n: number; readonly f: number }
   | { readonly t: 'd'; readonly id: string };
 
-/** A journal in a file, compacted at every start and whenever it is mostly dead lines. */
+/** A journal in a file. It is rewritten at every start, and whenever most of its lines are outdated. */
 export class FileJournal implements QueueJournal {
   readonly #path: string;
   readonly #live = new Map<string, StoredMessage>();

@@ -1,4 +1,4 @@
-/** Owns: what a stored message is, its receipt handles, and the MD5s the SDK checks. Pure. */
+/** A stored message, its receipt handles, and the MD5s that the SDK checks. Pure. */
 import { createHash } from 'node:crypto';
 
 /** A message attribute as the JSON protocol carries it (binary values in base64). */
@@ -53,12 +53,12 @@ export interface ReceiveRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Handles name the message and the receive: an older receive's handle no longer deletes. */
+/** The handle of a message and one receive. The handle of an older receive no longer deletes. */
 export function receiptHandleOf(messageId: string, receiveCount: number): string {
   return Buffer.from(`${messageId}#${receiveCount}`).toString('base64url');
 }
 
-/** The message that a receipt handle names; undefined if it is none of ours. */
+/** The message that a receipt handle names; undefined if the handle is not from here. */
 export function readReceiptHandle(handle: string): { messageId: string; receiveCount: number } | undefined {
   const match = /^([0-9a-f-]{36})#(\d+)$/.exec(Buffer.from(handle, 'base64url').toString());
   return match === null ? undefined : { messageId: match[1] ?? '', receiveCount: Number(match[2]) };

@@ -1,10 +1,10 @@
 /**
- * Owns: the SQS JSON protocol: one function per operation, request checks with AWS's error codes.
- * Owns not: HTTP (the gateway), queue behaviour (queue.ts).
+ * The SQS JSON protocol: one function per operation, and checks of requests with AWS's error codes. Does not
+ * own: HTTP (the gateway), queue behaviour (queue.ts).
  *
  * Invariants
- * - I1 a batch entry fails alone; a batch as a whole fails only for the reasons AWS has
- *   (empty, too many, ids, size).
+ * - I1 a batch entry fails alone; a batch as a whole fails only for AWS's reasons (empty, too many, ids,
+ *   size).
  */
 import { isRecord, type Json } from '../template/json.ts';
 import { type AttributeValue, md5OfAttributes, type ReceivedMessage } from './message.ts';
@@ -157,7 +157,9 @@ function send(queue: Queue, fields: Fields, context: SqsContext): Record<string,
   };
 }
 
-/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
+/**
+ * A valid group: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
+ */
 const GROUP = /^[A-Za-z0-9!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~]{1,128}$/;
 
 function groupOf({ MessageGroupId: group }: Fields): string | undefined {

@@ -1,8 +1,8 @@
-/** Owns: GetQueueAttributes: the settings and depths of a queue as SQS spells them. Pure. */
+/** GetQueueAttributes: the settings and depths of a queue in SQS's spelling. Pure. */
 import type { Queue } from './queue.ts';
 import { type Fields, SqsError } from './request-checks.ts';
 
-/** The asked-for attributes; none asked for gives none, as on AWS. */
+/** The attributes asked for; none if none are asked for, as on AWS. */
 export function queueAttributes(queue: Queue, fields: Fields): Record<string, string> {
   const wanted = Array.isArray(fields['AttributeNames']) ? fields['AttributeNames'] : [];
   const { settings } = queue;

@@ -1,4 +1,4 @@
-/** Owns: the queues of the stack by name, and their redrive links. */
+/** The queues of the stack by name, and their redrive links. */
 import type { Clock } from '../clock.ts';
 import type { QueueJournal } from './journal.ts';
 import { Queue, type QueueSettings } from './queue.ts';
@@ -41,7 +41,7 @@ export class QueueDirectory {
     return this.byName(arn.slice(arn.lastIndexOf(':') + 1));
   }
 
-  /** Any host will do: the last part of the path is the name. */
+  /** The queue of a URL: the last part of the path is its name, whatever the host. */
   byUrl(url: string): Queue | undefined {
     return this.byName(url.slice(url.lastIndexOf('/') + 1));
   }

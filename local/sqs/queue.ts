@@ -1,6 +1,6 @@
 /**
- * Owns: one standard queue: visibility, delay, receive counts, redrive, retention, and who is notified when a
- * message can be received. Owns not: the wire protocol (operations.ts), files (journal.ts).
+ * One standard queue: visibility, delay, receive counts, redrive, retention, and who is notified when a
+ * message can be received. Does not own: the wire protocol (operations.ts), files (journal.ts).
  *
  * Why our own: the closest server on npm wakes a long poll for one message alone, and counts a queue's depth
  * wrongly.
@@ -8,9 +8,9 @@
  * Invariants
  * - I1 a message is in exactly one state (visible, delayed, in flight) or gone.
  * - I2 a change is in the journal before its caller is answered.
- * - I3 a redriven message is in the target's journal before it leaves the source's: a crash
- *   between duplicates, never loses.
- * - I4 a waiting receiver or watcher is notified at the moment a message becomes visible (send, delay end,
+ * - I3 a redriven message is in the target's journal before it leaves the source's: a crash between
+ *   duplicates, never loses.
+ * - I4 a waiting receiver or listener is notified at the moment a message becomes visible (send, delay end,
  *   visibility end); without a waiter there is no timer.
  */
 import { randomUUID } from 'node:crypto';
@@ -141,7 +141,8 @@ export class Queue {
   }
 
   /**
-   * Calls back whenever a message became visible, until the answer is called. Event source mappings use it.
+   * Calls back whenever a message becomes visible, until the returned function is called. Event source
+   * mappings use it.
    */
   watch(onVisible: () => void): () => void {
     this.#watchers.add(onVisible);
@@ -189,7 +190,7 @@ export class Queue {
     return { visible, inFlight: this.#inFlightCount, delayed: this.#delayedCount };
   }
 
-  /** When the oldest message was sent that can be received or is worked on. */
+  /** The send time of the oldest message that can be received or is being processed. */
   oldestSentAt(): number | undefined {
     this.#promote(this.#clock.now());
     for (const { state, sentAt } of this.#messages.values()) if (state !== 'delayed') return sentAt;
@@ -253,7 +254,7 @@ export class Queue {
     this.#visible.remove(message.messageId, message.group);
   }
 
-  /** Moves what is due from hidden to visible. Heap entries outlived by a change are skipped. */
+  /** Makes due messages visible. Outdated heap entries are skipped. */
   #promote(now: number): void {
     let promoted = false;
     for (
@@ -273,8 +274,7 @@ export class Queue {
       this.#visible.add(message.messageId, message, message.group);
       promoted = true;
     }
-    // A receiver that came just before the timer may leave some of these
-    // behind: the others must hear of them.
+    // A receiver that came just before the timer may leave some of these; the others must be notified.
     if (promoted && this.#isAwaited()) queueMicrotask(() => this.#notify());
   }
 

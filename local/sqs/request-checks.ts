@@ -1,4 +1,4 @@
-/** Owns: reading SQS request fields and the errors AWS answers for bad ones. Pure. */
+/** Reads the fields of SQS requests, with AWS's errors for bad ones. Pure. */
 import { isRecord, type Json } from '../template/json.ts';
 
 export type Fields = Readonly<Record<string, Json>>;

@@ -1,6 +1,6 @@
 /**
- * Owns: reading a synthesised cloud assembly (`cdk.out`): which stack, its template, where its assets lie.
- * Owns not: resolving the template.
+ * Reads a synthesised cloud assembly (`cdk.out`): the stack, its template, the places of its assets. Does not
+ * own: resolving the template.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -23,7 +23,7 @@ interface StackFile {
 
 /**
  * Opens the assembly in `directory` and picks the stack (the only one, or the one named).
- * @throws TemplateError when there is no assembly, or the choice of stack is not clear
+ * @throws TemplateError if there is no assembly, or the choice of the stack is not clear
  */
 export function readAssembly(directory: string, stack?: string): Assembly {
   const root = resolve(directory);

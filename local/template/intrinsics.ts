@@ -1,6 +1,6 @@
 /**
- * Owns: evaluating CloudFormation intrinsics (Ref, Fn::GetAtt, Fn::Sub, …) to plain values. Pure. Owns not:
- * what a Ref or an attribute of a resource *is* (resource-types.ts, through `Scope`), nor reading files.
+ * Evaluates CloudFormation intrinsics (Ref, Fn::GetAtt, Fn::Sub, …) to plain values. Pure. Does not own: what
+ * a Ref or an attribute of a resource *is* (resource-types.ts, through `Scope`), nor reading files.
  *
  * Invariants
  * - I1 every value is either fully resolved or refused with an error that names the resource, the property
@@ -10,17 +10,17 @@ import { isRecord, type Json, TemplateError } from './json.ts';
 
 /** Facts about the stack around the value. */
 export interface Scope {
-  /** The value of `Ref: name` (parameter, pseudo parameter or resource), or undefined when there is none. */
+  /** The value of `Ref: name` (parameter, pseudo parameter or resource), or undefined. */
   ref(name: string): Json | undefined;
-  /** The value of `Fn::GetAtt: [logicalId, attribute]`; throws when the attribute is not known. */
+  /** The value of `Fn::GetAtt: [logicalId, attribute]`; throws if the attribute is not known. */
   attribute(logicalId: string, attribute: string): Json;
   /** Whether the named condition of the template holds. */
   condition(name: string): boolean;
-  /** A value for another stack's export; undefined where it may not be read. */
+  /** The value of another stack's export; undefined if it may not be read. */
   imported(name: string): Json | undefined;
   /** `Mappings` of the template. */
   mapping(map: string, topKey: string, secondKey: string): Json | undefined;
-  /** Last word on every string that was put together (an API's AWS address becomes the local one). */
+  /** Changes every composed string last: an API's AWS address becomes the local one. */
   rewrite(value: string): string;
 }
 

@@ -1,9 +1,9 @@
-/** Owns: the JSON type of templates, and the errors that every part of the reader throws. */
+/** The JSON type of templates, and the errors that every part of the reader throws. */
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** A template that cannot be run locally; says where and why. */
+/** A template that cannot be run locally; the message says where and why. */
 export class TemplateError extends Error {
   readonly path: string;
   readonly reason: string;
@@ -18,7 +18,7 @@ export class TemplateError extends Error {
 }
 
 /**
- * A construct that is right for AWS and not supported here. The stack runs without it: it is listed, and
+ * A construct that is valid on AWS and not supported here. The stack runs without it: it is listed, and
  * refused when it is called.
  */
 export class NotRunHere extends TemplateError {}

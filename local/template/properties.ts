@@ -1,7 +1,4 @@
-/**
- * Owns: reading typed values out of a resource's resolved properties, with
- * errors that name the property. Pure.
- */
+/** Reads typed values from a resource's resolved properties, with errors that name the property. Pure. */
 import { isRecord, type Json, TemplateError } from './json.ts';
 import type { ResolvedResource } from './template.ts';
 

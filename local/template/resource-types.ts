@@ -1,6 +1,6 @@
 /**
- * Owns: what `Ref` and `Fn::GetAtt` give for each resource type that runs locally, and the physical names.
- * Owns not: evaluating intrinsics, nor running anything.
+ * The values of `Ref` and `Fn::GetAtt` for each resource type that runs locally, and the physical names. Does
+ * not own: evaluating intrinsics, nor running anything.
  *
  * Invariants
  * - I1 a physical name depends only on the stack name, the logical id and the template's own name property: a
@@ -22,7 +22,7 @@ export interface StackPlace {
   readonly functionUrl: (logicalId: string) => string;
 }
 
-/** One resource as the type functions see it: its name is known, nothing else. */
+/** One resource as the type functions see it: only its name is known. */
 export interface NamedResource {
   readonly logicalId: string;
   readonly physicalName: string;
@@ -54,13 +54,13 @@ const TABLE: ResourceType = {
   },
 };
 
-/** `https://<id>.lambda-url.<region>.on.aws/` */
+/** The address of a function: `https://<id>.lambda-url.<region>.on.aws/` */
 const functionUrl = (resource: NamedResource, place: StackPlace) =>
   `${place.functionUrl(resource.logicalId)}/`;
 
 const bucketName = (resource: NamedResource): string => resource.physicalName.toLowerCase();
 
-/** IAM is one for all regions. */
+/** The ARN of an IAM resource, which has no region. */
 const globalArn = (path: (name: string) => string) => (resource: NamedResource, place: StackPlace) =>
   `arn:aws:iam::${place.accountId}:${path(resource.physicalName)}`;
 const managedPolicyArn = globalArn((name) => `policy/${name}`);
@@ -90,7 +90,7 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
       EventSourceMappingArn: arn('lambda', (name) => `event-source-mapping:${name}`),
     },
   },
-  // Its Ref is the function's ARN on AWS, which is not known from here: nothing refers to it.
+  // On AWS its Ref is the function's ARN, which is unknown at this point; no resource refers to it.
   'AWS::Lambda::Url': { ref: byName, attributes: { FunctionUrl: functionUrl } },
   'AWS::ApiGatewayV2::Api': {
     ref: (resource) => apiId(resource.logicalId),
@@ -168,10 +168,10 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
   },
 };
 
-/** Evaluated and announced where the template says it in a way that is known here (`../alarms/alarms.ts`). */
+/** Alarms that are evaluated and announced if their form is supported (`../alarms/alarms.ts`). */
 export const ALARM_TYPES: ReadonlySet<string> = new Set(['AWS::CloudWatch::Alarm', 'AWS::SNS::Subscription']);
 
-/** Types that are settings of something else or mean nothing here: not worth a line at the start. */
+/** Types that are settings of other resources or mean nothing here; they are not listed at the start. */
 export const SILENT_TYPES: ReadonlySet<string> = new Set([
   'AWS::Lambda::EventInvokeConfig',
   'AWS::Lambda::Version',

@@ -1,6 +1,6 @@
 /**
- * Owns: the typed descriptions of HTTP APIs and of event rules and schedules. Pure; the
- * second half of stack-model.ts.
+ * The typed descriptions of HTTP APIs and of event rules and schedules. Pure; the second half of
+ * stack-model.ts.
  */
 import { isRecord, type Json, NotRunHere, TemplateError } from './json.ts';
 import { Properties } from './properties.ts';
@@ -11,11 +11,11 @@ export interface RouteSpec {
   readonly routeKey: string;
   readonly functionName: string;
   readonly integrationTimeoutMs: number;
-  /** `NONE`, `AWS_IAM`, `JWT` or `CUSTOM`; locally every request passes but a browser's preflight. */
+  /** `NONE`, `AWS_IAM`, `JWT` or `CUSTOM`; locally every request passes except a browser's preflight. */
   readonly authorization: string;
 }
 
-/** Which pages may call, as `CorsConfiguration` says. */
+/** The pages that may call, by `CorsConfiguration`. */
 export interface CorsSpec {
   readonly allowOrigins: readonly string[];
   readonly allowMethods: readonly string[];
@@ -39,7 +39,7 @@ export interface TargetSpec {
   readonly input: string | undefined;
   /** A path into the event (`$.detail`). */
   readonly inputPath: string | undefined;
-  /** The queue for what cannot be delivered. */
+  /** The queue for events that cannot be delivered. */
   readonly deadLetterArn: string | undefined;
 }
 
@@ -75,10 +75,10 @@ export function rateMs(expression: string): number | undefined {
   return match === null || unitMs === undefined ? undefined : Number(match[1]) * unitMs;
 }
 
-/** Reads a resource; gives nothing for one that does not run here, and lists it. */
+/** Reads a resource; for one that does not run here it returns nothing and lists it. */
 export type OrListed = <Spec>(resource: ResolvedResource, read: () => Spec) => Spec[];
 
-/** Puts APIs, stages, routes and integrations together. */
+/** Builds the APIs from stages, routes and integrations. */
 export function readApis(resources: readonly ResolvedResource[], orListed: OrListed): ApiSpec[] {
   const ofApi = (type: string, api: ResolvedResource) =>
     resources.filter((resource) => resource.type === type && resource.properties['ApiId'] === api.ref);
@@ -147,7 +147,7 @@ function readRoute(route: ResolvedResource, integrations: readonly ResolvedResou
   };
 }
 
-/** A rule of EventBridge or a schedule of EventBridge Scheduler, as one kind of thing. */
+/** Reads a rule of EventBridge or a schedule of EventBridge Scheduler into one type. */
 export function readRule(resource: ResolvedResource): RuleSpec {
   const properties = Properties.of(resource);
   const isScheduler = resource.type === 'AWS::Scheduler::Schedule';

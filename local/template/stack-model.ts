@@ -1,11 +1,11 @@
 /**
- * Owns: what each resource that runs *means*: resolved properties → one typed description per resource. Pure.
- * Owns not: resolving (template.ts), running (the other folders).
+ * The meaning of each resource that runs: resolved properties → one typed description per resource. Pure.
+ * Does not own: resolving (template.ts), running (the other folders).
  *
  * Invariants
- * - I1 what is right for AWS and cannot be done here is listed in `notRun` with the reason, and the
- *   rest of the stack runs; what is wrong is refused by name. Nothing is ignored in silence that
- *   would change what the user sees.
+ * - I1 what is valid on AWS and not supported here is listed in `notRun` with the reason, and the rest of the
+ *   stack runs; what is invalid is refused by name. Nothing that would change what the user sees is ignored
+ *   in silence.
  */
 import { isRecord, type Json, NotRunHere, TemplateError } from './json.ts';
 import { Properties } from './properties.ts';
@@ -36,7 +36,7 @@ export interface QueueSpec {
 export interface BucketSpec {
   readonly logicalId: string;
   readonly bucketName: string;
-  /** Whether events about its objects go to the account's own bus. */
+  /** Whether events about its objects go to the account's default bus. */
   readonly tellsEventBridge: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface FunctionSpec {
   readonly memoryMb: number;
   readonly reservedConcurrency: number | undefined;
   readonly logGroupName: string;
-  /** The template's retention; absent: nothing is left out. */
+  /** The lowest level that is logged; absent if all lines are. */
   readonly logLevel: string | undefined;
   readonly asyncRetries: number;
   readonly asyncMaxAgeMs: number;
@@ -74,7 +74,7 @@ export interface MappingSpec {
 export interface UrlSpec {
   readonly logicalId: string;
   readonly functionName: string;
-  /** `AWS_IAM`: who calls must be allowed to, and sign. */
+  /** With `AWS_IAM` callers must sign, and be allowed to call. */
   readonly authorization: 'AWS_IAM' | 'NONE';
 }
 
@@ -234,8 +234,8 @@ function readBucket(resource: ResolvedResource, all: readonly ResolvedResource[]
 }
 
 /**
- * `eventBridgeEnabled` of the CDK: a function in Python sets it, which does not run here, so what
- * it would set holds without it.
+ * `eventBridgeEnabled` of the CDK: a function in Python switches it on, which does not run here, so it counts
+ * as on.
  */
 function turnsOnEvents({ type, properties }: ResolvedResource, bucket: ResolvedResource): boolean {
   if (type !== 'Custom::S3BucketNotifications') return false;
@@ -244,7 +244,7 @@ function turnsOnEvents({ type, properties }: ResolvedResource, bucket: ResolvedR
   return Ref === bucket.logicalId && isRecord(configuration) && 'EventBridgeConfiguration' in configuration;
 }
 
-/** Adds the buckets outside the stack that a rule names: like a bus outside, they exist as well. */
+/** Adds the buckets outside the stack that a rule names; they exist here as well, like a bus outside. */
 function withListenedTo(own: readonly BucketSpec[], rules: readonly RuleSpec[]): BucketSpec[] {
   const names = rules.flatMap(({ pattern }) => {
     const { source, detail } = Object(pattern) as { readonly source?: Json; readonly detail?: Json };
@@ -317,7 +317,7 @@ function readUrl(resource: ResolvedResource): UrlSpec {
   };
 }
 
-/** @param leftOut ARNs of what is in the stack and does not run here */
+/** @param leftOut ARNs of resources in the stack that do not run here */
 function readMapping(resource: ResolvedResource, leftOut: readonly string[]): MappingSpec {
   const properties = Properties.of(resource);
   const queueArn = properties.optionalText('EventSourceArn') ?? '';

@@ -1,12 +1,12 @@
 /**
- * Owns: template → resolved resources and outputs. Pure: text in, values out.
- * Owns not: files (assembly.ts), what the properties mean (stack-model.ts).
+ * Template → resolved resources and outputs. Pure: text in, values out. Does not own: files (assembly.ts),
+ * what the properties mean (stack-model.ts).
  *
  * Invariants
  * - I1 only types that run must resolve: an alarm with an exotic intrinsic must not stop the cloud.
  * - I2 resources whose `Condition` is false do not exist.
- * - I3 another stack's export stands in a resource under a name of its own, which nothing here has: what is
- *   called or asked there is not found. An output that needs it is refused.
+ * - I3 the export of another stack gets a name that nothing here has, so a call to it finds nothing. An
+ *   output that needs it is refused.
  */
 import { evaluate, holds, type Scope } from './intrinsics.ts';
 import { isRecord, type Json, TemplateError } from './json.ts';
@@ -25,11 +25,11 @@ export interface ResolvedResource extends NamedResource {
   readonly type: string;
   /** The value of `Ref`. */
   readonly ref: string;
-  /** Resolved for types that run, and for alarms where they can be; the raw template for inert ones. */
+  /** Resolved for types that run, and for alarms if possible; for inert types as in the template. */
   readonly properties: Readonly<Record<string, Json>>;
   /** Whether the local cloud does something with it. */
   readonly runs: boolean;
-  /** `Metadata` as in the template (CDK writes the construct path and the asset path there). */
+  /** `Metadata` from the template, in which the CDK writes the construct path and the asset path. */
   readonly metadata: Readonly<Record<string, Json>>;
   /** Exports of other stacks that it reads. */
   readonly imports: readonly string[];
@@ -75,8 +75,8 @@ class Resolver implements Scope {
   /** Guards against a name property that refers to itself. */
   readonly #naming = new Set<string>();
   /**
-   * AWS's addresses of what runs here, and where that is; a queue's address may
-   * be put together from its name.
+   * AWS's addresses of what runs here, each with the local one. A queue's address may be composed from its
+   * name.
    */
   readonly #addresses: [string, string][] = [];
 
