@@ -9,7 +9,7 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { ANSWERS, type CallbackOutcome, type Json, type Stopped } from '../lib/api/answers.ts';
 import { type AnswerOf, ApiError, type CallName, type Client } from '../lib/api/client.ts';
-import type { AgentPauseView } from '../lib/api/deployment-answers.ts';
+import type { AgentPauseView } from '../lib/api/agent-answers.ts';
 import { breakerText, healthText, pauseText, triedNowText } from '../lib/view/deployment.ts';
 import { byText } from '../lib/view/text.ts';
 import { client, examples, EXIT_OF, inputOf, say } from './commands.ts';

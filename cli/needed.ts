@@ -7,7 +7,7 @@
  */
 
 import { countText } from '../lib/api/answers.ts';
-import type { LaneInUse, NeededAgents } from '../lib/api/deployment-answers.ts';
+import type { LaneInUse, NeededAgents } from '../lib/api/agent-answers.ts';
 import { EXIT } from './io.ts';
 import { steadfastIn } from './dev/project.ts';
 

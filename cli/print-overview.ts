@@ -10,6 +10,7 @@ import {
   breakerText,
   latelyText,
   pauseText,
+  rateQueueText,
   sinceText,
   situationLines,
   waitsText,
@@ -20,17 +21,20 @@ type Fact = readonly [name: string, text: string];
 
 /** @param next turns a command line into what a person types */
 export function overviewText(overview: Overview, next: (line: string) => string): string {
-  const { health, at, open } = overview;
+  const { health, at, open, clockAheadMs } = overview;
   const facts: Fact[] = [
     ...situationLines(health, at, next).map((line, index): Fact => [index === 0 ? 'health' : '', line]),
     ...sweptFact(overview),
     ...overview.breakers.map(
       ({ agent, breaker }): Fact => ['breaker', `agent '${agent}': ${breakerText(breaker, at)}`],
     ),
+    ...(overview.rateQueues ?? []).map(
+      ({ agent, ...queue }): Fact => ['for its rate', `agent '${agent}': ${rateQueueText(queue, at)}`],
+    ),
     ...overview.missing.map(
       ({ agent, waiting, since }): Fact => [
         'missing',
-        `agent '${agent}' is not deployed; ${waiting} wait for it${sinceText(since, at)}`,
+        `agent '${agent}' is not deployed; ${waiting} wait for it${sinceText(since, at, clockAheadMs)}`,
       ],
     ),
     ['at risk', withNext(open.atRisk, open.moreAtRisk, next('list --at-risk'))],
@@ -40,7 +44,8 @@ export function overviewText(overview: Overview, next: (line: string) => string)
     ...latelyFact(overview),
     ['inbox', inboxText(overview, next('incidents'))],
   ];
-  if (overview.waits !== undefined) facts.push(['waiting clients', waitsText(overview.waits, at)]);
+  if (overview.waits !== undefined)
+    facts.push(['waiting clients', waitsText(overview.waits, at, clockAheadMs)]);
   facts.push(...pauseFacts(overview), ...oldPlanFacts(overview, next));
   const width = Math.max(...facts.map(([name]) => name.length));
   const head = facts.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('');

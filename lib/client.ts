@@ -74,13 +74,15 @@ export type {
   AgentTriedNow,
   Agents,
   AgentView,
-  AuditHealth,
   BreakerView,
+  MissingAgent,
+  NeededAgents,
+} from './api/agent-answers.ts';
+export type {
+  AuditHealth,
   Health,
   Lately,
   MetricsPlace,
-  MissingAgent,
-  NeededAgents,
   Overview,
   ShardHealth,
   WorkflowCounts,

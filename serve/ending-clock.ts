@@ -11,9 +11,11 @@ export class EndingClock implements Clock {
   readonly #timers = new Set<NodeJS.Timeout>();
   #isOver = false;
   readonly now: Clock['now'];
+  readonly aheadMs: () => number;
 
-  constructor(now: Clock['now']) {
+  constructor(now: Clock['now'], aheadMs: () => number) {
     this.now = now;
+    this.aheadMs = aheadMs;
   }
 
   readonly sleep: Clock['sleep'] = (ms, signal) =>

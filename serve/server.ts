@@ -123,7 +123,7 @@ class Running {
     this.#telemetries = new Telemetries(options.isQuiet ?? false, options.onMetrics);
     this.#machine = options.machine ?? MACHINE;
     this.#time = new SteadyTime((byMs, skippedMs) => this.#jumped(byMs, skippedMs), this.#machine);
-    this.#clock = new EndingClock(this.#time.now);
+    this.#clock = new EndingClock(this.#time.now, () => this.#time.aheadMs);
   }
 
   /** @param byMs below zero: the machine's clock was set back */

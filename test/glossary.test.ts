@@ -133,7 +133,8 @@ const NAMES: Readonly<Record<string, () => readonly string[]>> = {
       ],
       PROPERTY,
     ),
-  'fields of the API': () => found(['lib/api/answers.ts', 'lib/api/deployment-answers.ts'], PROPERTY),
+  'fields of the API': () =>
+    found(['lib/api/agent-answers.ts', 'lib/api/answers.ts', 'lib/api/deployment-answers.ts'], PROPERTY),
   routes: () => Object.keys(CALLS),
   commands: () => [
     ...found(filesOf('cli'), /(?:\.(?:command|option)\(|Option\(|name: )\s*'(?:--)?([\w-]+)/g),

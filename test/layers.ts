@@ -38,6 +38,7 @@ const LOADED = [
   'zod/mini',
 ];
 const ANSWERS = [
+  'lib/api/agent-answers.ts',
   'lib/api/answers.ts',
   'lib/api/bulk-answers.ts',
   'lib/api/call-options.ts',

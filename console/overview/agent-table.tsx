@@ -4,9 +4,10 @@
  */
 
 import type { JSX } from 'preact';
-import type { Agents, AgentView, BreakerView } from '../../lib/api/deployment-answers.ts';
+import type { Agents, AgentView, BreakerView } from '../../lib/api/agent-answers.ts';
 import { countText, type Finding } from '../../lib/api/answers.ts';
 import { api } from '../api.ts';
+import { now } from '../clock.ts';
 import { latestFailure, lostText } from '../../lib/view/deployment.ts';
 import type { ShownCharts } from '../../lib/view/shown-charts.ts';
 import type { Live } from '../live.ts';
@@ -88,10 +89,12 @@ const COLUMNS: Columns<AgentView> = {
   Messages: ({ queue }) => queue?.waiting,
   'In progress': ({ queue }) => queue?.underWork,
   Delayed: ({ queue }) => queue?.delayed,
+  'For its rate': ({ rateQueue }) => rateQueue?.waiting,
   'Latest failure': (agent) => latestFailure(agent)?.at,
 };
 /** Tooltips of columns whose name does not say enough. */
 const TITLES: Readonly<Record<string, string>> = {
+  'For its rate': 'Attempts that wait for their turn by its rate. They are in no queue meanwhile.',
   Messages:
     'In its queue, received by nobody. One that nobody takes is sent again: an execution may have several.',
 };
@@ -121,6 +124,7 @@ function Table({
             {head('Messages')}
             {head('In progress')}
             {head('Delayed')}
+            {head('For its rate')}
             <th scope="col" title="From due to claimed, 99th percentile">
               Claimed, p99
             </th>
@@ -154,7 +158,7 @@ const Missing = ({
 );
 
 const AgentRow = ({
-  agent: { name, effect, queue, breaker, lastError, bugs, lost, workflows },
+  agent: { name, effect, queue, rateQueue, breaker, lastError, bugs, lost, workflows },
   waits,
   charts,
   done,
@@ -172,6 +176,7 @@ const AgentRow = ({
     </td>
     <td>{queue?.underWork ?? '–'}</td>
     <td>{queue?.delayed ?? '–'}</td>
+    <td>{rateQueue === undefined ? '' : <ForRate queue={rateQueue} />}</td>
     <td>
       <Measured charts={charts} by="agent" title="From due to claimed, p99 ms" name={name} />
     </td>
@@ -234,10 +239,19 @@ const LatestFailure = ({ lastError }: { lastError: AgentView['lastError'] | unde
     </>
   );
 
+const ForRate = ({ queue }: { queue: NonNullable<AgentView['rateQueue']> }): JSX.Element => (
+  <span title={`${Number(queue.perSecond.toPrecision(3))} a second`}>
+    about {countText(queue.waiting)}{' '}
+    <span class="faint">
+      the last <Until at={queue.lastTurnAt} />
+    </span>
+  </span>
+);
+
 /** Shows that the agent's processes died or went silent. */
 const Lost = ({ lost }: { lost: NonNullable<AgentView['lost']> }): JSX.Element => (
   <p>
-    {lostText(lost)}, the latest <Ago at={lost.at} />
+    {lostText(lost, now.value)}, the latest <Ago at={lost.at} />
   </p>
 );
 

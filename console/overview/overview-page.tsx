@@ -8,7 +8,8 @@
 
 import type { JSX } from 'preact';
 import type { IncidentPage, ListPage } from '../../lib/api/answers.ts';
-import type { Agents, Overview } from '../../lib/api/deployment-answers.ts';
+import type { Agents } from '../../lib/api/agent-answers.ts';
+import type { Overview } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';
 import { serverTime } from '../clock.ts';
 import { askedFor } from '../executions/filters.ts';

@@ -7,7 +7,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Finding } from '../../lib/api/answers.ts';
-import type { AgentTriedNow, BreakerView } from '../../lib/api/deployment-answers.ts';
+import type { AgentTriedNow, BreakerView } from '../../lib/api/agent-answers.ts';
 import { triedNowText } from '../../lib/view/deployment.ts';
 import { api, settings } from '../api.ts';
 import { now } from '../clock.ts';

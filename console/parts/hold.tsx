@@ -8,7 +8,8 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { callerText } from '../../lib/api/answers.ts';
-import type { BreakerView, WorkflowPauseView } from '../../lib/api/deployment-answers.ts';
+import type { BreakerView } from '../../lib/api/agent-answers.ts';
+import type { WorkflowPauseView } from '../../lib/api/deployment-answers.ts';
 import { settings } from '../api.ts';
 import { Dialog } from './dialog.tsx';
 import { TextField } from './fields.tsx';

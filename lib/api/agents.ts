@@ -5,8 +5,8 @@
  * Owns: the answer, and that a part of it that cannot be read is left out. Does not own: the
  * rules (`core/step/breaker.ts`).
  *
- * Costs one request to SQS and one read per agent, and for those that are missing a query per shard and a
- * read per open execution, of the first 100.
+ * Costs one request to SQS and two reads per agent (its breaker, its rate), and for those that are missing a
+ * query per shard and a read per open execution, of the first 100.
  */
 
 import { startBehind } from '../explain/words.ts';
@@ -17,6 +17,8 @@ import { type Bugs, bugsNow } from '../core/values/bugs.ts';
 import { type Unanswered, unansweredNow } from '../core/records/unanswered.ts';
 import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
+import { rateQueueOf } from '../core/records/slots.ts';
+import type { Overview } from './deployment-answers.ts';
 import {
   type LostAttempts,
   lostAttempts,
@@ -26,9 +28,10 @@ import {
 } from '../core/records/receipts.ts';
 import type { Failure } from '../core/values/failure.ts';
 import { given } from '../core/values/given.ts';
+import { CLOCKS_DIFFER_MS } from '../core/values/text.ts';
 import { planOf } from '../engine/plans.ts';
 import type { Scheduler } from '../scheduler/start.ts';
-import type { Agents, AgentView, BreakerView, LaneInUse, NeededAgents } from './deployment-answers.ts';
+import type { Agents, AgentView, BreakerView, LaneInUse, NeededAgents } from './agent-answers.ts';
 
 /**
  * Open executions whose plans are read; there is no list of plans, and hardly
@@ -44,7 +47,7 @@ export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promi
     deployedAgents(scheduler, lost),
     missingAgentsOf(scheduler, shards),
   ]);
-  return { items, missing, examined };
+  return { items, missing, examined, ...given({ clockAheadMs: clockAhead(scheduler) }) };
 }
 
 /**
@@ -127,7 +130,7 @@ async function deployedAgents(
   scheduler: Scheduler,
   lost: ReadonlyMap<string, LostAttempts>,
 ): Promise<AgentView[]> {
-  const { queue, breakers, clock } = scheduler.ports;
+  const { queue, breakers, rates, clock } = scheduler.ports;
   const workflows = new Map<string, string[]>();
   const effects = new Map<string, AgentView['effect']>();
   for (const { workflow } of scheduler.workflows.values()) {
@@ -141,7 +144,10 @@ async function deployedAgents(
   const now = clock.now();
   return Promise.all(
     names.map(async (name): Promise<AgentView> => {
-      const breaker = await breakers?.read(name).catch(() => undefined);
+      const [breaker, rate] = await Promise.all([
+        breakers?.read(name).catch(() => undefined),
+        rates?.read(name).catch(() => undefined),
+      ]);
       const depth = depths[name];
       return {
         name,
@@ -152,7 +158,11 @@ async function deployedAgents(
         ...(breaker?.failure === undefined
           ? {}
           : { lastError: { ...breaker.failure, at: breaker.failedAt } }),
-        ...given({ bugs: bugsNow(breaker?.bugs, now), lost: lost.get(name) }),
+        ...given({
+          rateQueue: rateQueueOf(rate, now),
+          bugs: bugsNow(breaker?.bugs, now),
+          lost: lost.get(name),
+        }),
       };
     }),
   );
@@ -169,15 +179,32 @@ export interface BreakerOf {
   readonly bugs?: Bugs;
 }
 
+/** Agents by whose rate work waits; one that cannot be read is left out. */
+export async function rateQueuesOf(
+  { ports: { rates }, workflows }: Scheduler,
+  now: number,
+): Promise<NonNullable<Overview['rateQueues']>> {
+  const queues = await Promise.all(
+    agentNames(workflows).map(async (agent) => {
+      const queue = rateQueueOf(await rates?.read(agent).catch(() => undefined), now);
+      return queue === undefined ? [] : [{ agent, ...queue }];
+    }),
+  );
+  return queues.flat();
+}
+
+const agentNames = (workflows: Scheduler['workflows']): readonly string[] => {
+  const agents = [...workflows.values()].flatMap(({ workflow }) => workflow.agents);
+  return [...new Set(agents.map(({ spec }) => spec.name))].sort();
+};
+
 /** For the agents of every workflow that can be started; a breaker that cannot be read counts as closed. */
 export function breakersOf(
   { ports: { breakers }, workflows }: Scheduler,
   now: number,
 ): Promise<readonly BreakerOf[]> {
-  const agents = [...workflows.values()].flatMap(({ workflow }) => workflow.agents);
-  const names = [...new Set(agents.map(({ spec }) => spec.name))].sort();
   return Promise.all(
-    names.map(async (agent) => {
+    agentNames(workflows).map(async (agent) => {
       const breaker = await breakers?.read(agent).catch(() => undefined);
       const { failure, failingSince } = breaker ?? {};
       const unanswered = breaker && unansweredNow(breaker, now);
@@ -232,6 +259,12 @@ function ofService(breaker: Breaker | undefined, now: number): BreakerView {
     since: openedAt,
     ...(isTrying && trialUntil !== undefined ? { trialUntil } : {}),
   };
+}
+
+/** How far the clock of all instants is ahead of its machine's, where a reader would notice. */
+export function clockAhead({ ports: { clock } }: Scheduler): number | undefined {
+  const aheadMs = clock.aheadMs?.() ?? 0;
+  return aheadMs > CLOCKS_DIFFER_MS ? aheadMs : undefined;
 }
 
 /** Which agents are missing, as supervisors have met them of late: none that has been deployed since. */

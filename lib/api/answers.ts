@@ -38,7 +38,14 @@ import {
 import type { Json } from '../core/values/json.ts';
 import type { Deferred, RiskReason } from '../core/records/state.ts';
 import type { People } from '../core/records/people.ts';
-import { countText, durationText, printable, printableLines, timeText } from '../core/values/text.ts';
+import {
+  countText,
+  durationText,
+  pastText,
+  printable,
+  printableLines,
+  timeText,
+} from '../core/values/text.ts';
 import type { Pause } from '../core/records/pauses.ts';
 import type { Attempt, Cause, Retried } from '../core/records/state.ts';
 import { isAfterLeftOut, type LeftOut } from '../core/step/history.ts';
@@ -58,6 +65,7 @@ export {
   laneText,
   OVERDUE_SAID_MS,
   pairsText,
+  pastText,
   printable,
   printableLines,
   questionsText,

@@ -46,16 +46,8 @@ import { callerText } from '../core/values/caller.ts';
 import type { MessageAccepted } from './message-answers.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
 import { endOf, erasedInFull, viewsUntilEnd } from './until-end.ts';
-import type {
-  AgentPauseView,
-  AgentTriedNow,
-  Agents,
-  Health,
-  Overview,
-  WorkflowPauseView,
-  Workflows,
-  WorkflowView,
-} from './deployment-answers.ts';
+import type { AgentPauseView, AgentTriedNow, Agents } from './agent-answers.ts';
+import type { Health, Overview, WorkflowPauseView, Workflows, WorkflowView } from './deployment-answers.ts';
 import { APPROVE, GET, known, REJECT, SEND, WAIT } from './known-call-options.ts';
 import { timeText } from '../core/values/text.ts';
 

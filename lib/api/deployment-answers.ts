@@ -1,21 +1,20 @@
 /**
- * The types of the answers about a deployment: its workflows, its agents, its health and its counts.
+ * The types of the answers about a deployment: its workflows, its health and its counts.
  *
- * Owns: only the types. Does not own: how the answers are made (`workflow-view.ts`, `agents.ts`, `health.ts`,
- * `overview.ts`).
+ * Owns: only the types. Does not own: how the answers are made (`workflow-view.ts`, `health.ts`,
+ * `overview.ts`), what is said of agents (`agent-answers.ts`).
  */
 
+import type { BreakerView } from './agent-answers.ts';
 import type { Effect } from '../core/plan/agent.ts';
 import type { EndedPause, PausedStarts } from '../core/holds/workflow-pause.ts';
 import type { Finding, Verdict } from '../explain/situation.ts';
 import type { PlanStep, Stage } from '../core/plan/plan.ts';
-import type { Failure } from '../core/values/failure.ts';
 import type { Question } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
-import type { EndedHold, Hold } from '../core/records/hold.ts';
-import type { Bugs } from '../core/values/bugs.ts';
 import type { WaitsNow } from '../core/records/open-waits.ts';
-import type { AuditReceipt, LostAttempts, ShardReceipt } from '../core/records/receipts.ts';
+import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
+import type { RateQueue } from '../core/records/slots.ts';
 import type { ExecutionStatus } from '../core/moves.ts';
 
 /** A deployed workflow, as new executions start with it. */
@@ -117,111 +116,6 @@ export interface WorkflowStepView {
   readonly concurrency?: number;
   /** For a map, how many items may fail. For any other step, `true` if it may fail. */
   readonly tolerate?: true | { readonly items: number } | { readonly percent: number };
-}
-
-/** Whether an agent is called, or its calls are deferred because its service fails. */
-export interface BreakerView {
-  /** 'half-open': one trial at a time asks whether the service is back. 'paused': by an operator. */
-  readonly status: 'closed' | 'open' | 'half-open' | 'paused';
-  /** When it entered its present status. */
-  readonly since?: number;
-  /** When a trial is allowed; only while it is open. */
-  readonly until?: number;
-  /** The end of the trial in progress. */
-  readonly trialUntil?: number;
-  /** Who paused it, when, and why. */
-  readonly pause?: Hold;
-  /** The latest pause that has ended. */
-  readonly lastPause?: EndedHold;
-}
-
-/** An agent after it was paused or resumed. */
-export interface AgentPauseView {
-  /** The name of the agent. */
-  readonly agent: string;
-  /** Whether it is called now. */
-  readonly breaker: BreakerView;
-}
-
-/** The result of an operator's call to an agent now. */
-export interface AgentTriedNow extends AgentPauseView {
-  /**
-   * The number of steps that were woken: while the breaker is not closed, the one that becomes the trial;
-   * otherwise those that still waited for their turn.
-   */
-  readonly woken: number;
-  /** When they begin to be sent; absent if none was woken. */
-  readonly dueAt?: number;
-  /** The step that is sent first. */
-  readonly first?: { readonly executionId: string; readonly step: string };
-  /** There may be more. */
-  readonly atLeast?: true;
-}
-
-/** A deployed agent: whether its service answers, and how much work waits for it. */
-export interface AgentView {
-  /** The name that workflows give it. */
-  readonly name: string;
-  /** What its author declares about repeating its work. */
-  readonly effect: Effect;
-  /** Workflows with a step that it performs. */
-  readonly workflows: readonly string[];
-  /** The approximate number of messages; absent if the queue could not be read. */
-  readonly queue?: { readonly waiting: number; readonly underWork: number; readonly delayed: number };
-  /** Whether it is called now. */
-  readonly breaker: BreakerView;
-  /** The latest failure that is evidence about the service; refusals are not. */
-  readonly lastError?: Failure & { readonly at: number };
-  /** Attempts that a bug in its code has ended, all within the last quarter of an hour. */
-  readonly bugs?: Bugs;
-  /**
-   * Attempts of the last minutes whose processes died or went silent, counted when supervisors ended their
-   * leases.
-   */
-  readonly lost?: LostAttempts;
-}
-
-/** An agent that is not deployed although open executions need it, or may need it. */
-export interface MissingAgent {
-  /** The name that plans give it. */
-  readonly name: string;
-  /** The approximate number of executions that wait for it, as supervisors found them in the last minutes. */
-  readonly waiting: number;
-  /** When supervisors first found one of these, if they have found some ever since; absent if none waits. */
-  readonly since?: number;
-  /** The open executions whose plan was read and names it. Some of them may no longer need it. */
-  readonly planned: number;
-}
-
-/** The agents of a deployment. */
-export interface Agents {
-  /** Deployed agents, by name. */
-  readonly items: readonly AgentView[];
-  /** Agents that open executions need and that are not deployed. */
-  readonly missing: readonly MissingAgent[];
-  /** How many open executions had their plans read, those that are due soonest. */
-  readonly examined: number;
-  /** Present if `needed` was requested. */
-  readonly needed?: NeededAgents;
-}
-
-/** The agents in the plans of open executions. Some executions may no longer need theirs. */
-export interface NeededAgents {
-  /** By name, with the number of open executions that have it in their plan. */
-  readonly agents: readonly { readonly name: string; readonly executions: number }[];
-  /** The lanes in which they wait or have a place; absent if there are none. */
-  readonly lanes?: readonly LaneInUse[];
-  /** How many open executions were counted. */
-  readonly examined: number;
-  /** Present if there are more than were counted, or a plan could not be read. */
-  readonly atLeast?: true;
-}
-
-/** A lane that open executions of a workflow are in. */
-export interface LaneInUse {
-  readonly workflow: string;
-  readonly lane: string;
-  readonly executions: number;
 }
 
 /** Whether a deployment is healthy, and its worst problem. */
@@ -387,6 +281,8 @@ export interface Overview {
   readonly workflows: readonly WorkflowCounts[];
   /** Breakers that are not closed. */
   readonly breakers: readonly { readonly agent: string; readonly breaker: BreakerView }[];
+  /** Agents by whose rate attempts wait for their turn. Absent if there are none. */
+  readonly rateQueues?: readonly (RateQueue & { readonly agent: string })[];
   /**
    * Agents that are not deployed, the approximate number of executions that wait for each, and when
    * supervisors first found one.
@@ -396,4 +292,9 @@ export interface Overview {
   readonly sweptAt?: number;
   /** Callers that wait for an execution's end now, with `wait`. Absent if there are none. */
   readonly waits?: WaitsNow;
+  /**
+   * How far the clock of all instants is ahead of its machine's, which was set back; absent if it is not.
+   * Instants of this clock that its machine has not reached are shown as that much earlier.
+   */
+  readonly clockAheadMs?: number;
 }

@@ -12,7 +12,8 @@ import { type Registered, type Scheduler, workflowOf } from '../scheduler/start.
 import { tryNow } from '../scheduler/try-now.ts';
 import { agentsOf, breakerView, neededAgents } from './agents.ts';
 import { callerOf } from './callers.ts';
-import type { AgentPauseView, WorkflowView } from './deployment-answers.ts';
+import type { AgentPauseView } from './agent-answers.ts';
+import type { WorkflowView } from './deployment-answers.ts';
 import { healthOf } from './health.ts';
 import { overviewOf } from './overview.ts';
 import { agentsQuery, emptyBody, pauseAgentBody, pauseOf, pauseWorkflowBody } from './requests.ts';

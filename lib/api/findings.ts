@@ -48,6 +48,7 @@ export interface AtRisk {
 
 export interface Facts {
   readonly now: number;
+  readonly clockAheadMs?: number;
   readonly storage?: StorageTrouble;
   /** When the oldest unevaluated one was due; nothing if none is overdue for long. */
   readonly overdueSince?: number;
@@ -125,13 +126,16 @@ export function findingsOf(facts: Facts): readonly Finding[] {
       ),
     })),
   ];
-  return worstFirst(all.map((one) => withStart(one, facts)));
+  return worstFirst(all.map((one) => withClock(withStart(one, facts), facts)));
 }
 
 const OF_CODE: ReadonlySet<Finding['kind']> = new Set(['bug', 'breaker', 'unanswered', 'lost', 'worker']);
 
 const withStart = (one: Finding, { startedAt }: Facts): Finding =>
   OF_CODE.has(one.kind) ? { ...one, ...given({ startedAt: startBehind(one.since, startedAt) }) } : one;
+
+const withClock = (one: Finding, { clockAheadMs }: Facts): Finding =>
+  one.since === undefined && one.sweptAt === undefined ? one : { ...one, ...given({ clockAheadMs }) };
 
 /** An approval or a callback is the ordinary way; what an incident does without an answer may undo work. */
 function askedFindings({ items, atLeast }: Bounded<InboxKey> = { items: [] }): readonly Finding[] {

@@ -21,7 +21,7 @@ import { type AuditReceipt, lostAttempts } from '../core/records/receipts.ts';
 import { NO_TROUBLES } from '../core/records/worker-ends.ts';
 import { given } from '../core/values/given.ts';
 import type { Scheduler } from '../scheduler/start.ts';
-import { type BreakerOf, breakersOf, missingNow } from './agents.ts';
+import { type BreakerOf, breakersOf, clockAhead, missingNow } from './agents.ts';
 import { type AtRisk, findingsOf, readAtRisk } from './findings.ts';
 import type { AuditHealth, Health, MetricsPlace, ShardHealth } from './deployment-answers.ts';
 
@@ -75,7 +75,8 @@ export async function readHealth(
   const isOverdue = oldestOverdueMs > OVERDUE_ALARM_MS;
   const overdueSince = isOverdue ? now - oldestOverdueMs : undefined;
   const storage = storageTrouble?.();
-  const facts = { now, ...given({ storage, overdueSince, sweptAt, startedAt }) };
+  const clockAheadMs = clockAhead(scheduler);
+  const facts = { now, ...given({ storage, overdueSince, sweptAt, startedAt, clockAheadMs }) };
   const findings = findingsOf({ ...facts, missing, breakers, atRisk, lost, workerEnds, ...given({ asked }) });
   const health: Health = {
     status: verdictOf(findings),

@@ -6,8 +6,8 @@
  * (`core/operators/list-filter.ts`), the verdict (`health.ts`).
  *
  * Counts of the last seconds, by the indexes alone. With 10,000 open it reads some 400 units, in about eight
- * queries beside those of `/health`, one read for each agent and each workflow, and one of who waits; and
- * once something has ended without success, four for each workflow to say of how many, of up to 10,000.
+ * queries beside those of `/health`, two reads for each agent, one for each workflow, and one of who waits;
+ * and once something has ended without success, four for each workflow to say of how many, of up to 10,000.
  */
 
 import type { EndedKey, OpenKey, Survey } from '../core/operators/list-filter.ts';
@@ -24,6 +24,7 @@ import { showPause } from '../scheduler/holds.ts';
 import { waitsNow } from '../scheduler/wait.ts';
 import type { Lately, Overview, WorkflowCounts } from './deployment-answers.ts';
 import type { AtRisk } from './findings.ts';
+import { clockAhead, rateQueuesOf } from './agents.ts';
 import { readHealth } from './health.ts';
 
 /** How far back bad ends are counted. */
@@ -39,7 +40,7 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
   const since = now - ENDED_WITHIN_MS;
   const startable = [...scheduler.workflows.keys()];
   const surveying = store.survey(since, startable, now - LATELY_MS).then(ofAuthors);
-  const [survey, { health, breakers, atRisk }, pauses, waits] = await Promise.all([
+  const [survey, { health, breakers, atRisk }, pauses, waits, rateQueues] = await Promise.all([
     surveying,
     readHealth(
       scheduler,
@@ -49,6 +50,7 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
     ),
     pausesOf(scheduler),
     waitsNow(scheduler),
+    rateQueuesOf(scheduler, now),
   ]);
   const risky = riskyIn(survey.open, atRisk, now);
   const lately = latelyOf(survey, now - LATELY_MS);
@@ -70,13 +72,14 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
     breakers: breakers
       .filter(({ breaker }) => breaker.status !== 'closed')
       .map(({ agent, breaker }) => ({ agent, breaker })),
+    ...(rateQueues.length === 0 ? {} : { rateQueues }),
     missing: Object.entries(missing ?? {}).map(([agent, waiting]) => ({
       agent,
       waiting,
       ...given({ since: missingSince[agent] }),
     })),
     ...(sweeps.length === 0 ? {} : { sweptAt: Math.max(...sweeps) }),
-    ...given({ waits }),
+    ...given({ waits, clockAheadMs: clockAhead(scheduler) }),
   };
 }
 

@@ -318,6 +318,8 @@ export interface Announcer {
 export interface Clock {
   /** Epoch ms. */
   readonly now: () => number;
+  /** How far it is ahead of the machine's clock, which was set back. @default it is the machine's */
+  readonly aheadMs?: () => number;
   /** Resolves after `ms`, or at once if the signal is aborted; never rejects. */
   readonly sleep: (ms: number, signal?: AbortSignalLike) => Promise<void>;
 }

@@ -9,7 +9,7 @@
 
 import type { Failure } from '../core/values/failure.ts';
 import type { RiskReason } from '../core/records/state.ts';
-import { countText, durationText, timeText } from '../core/values/text.ts';
+import { countText, durationText, pastText } from '../core/values/text.ts';
 import { afterStart } from './words.ts';
 
 /**
@@ -59,6 +59,8 @@ export interface Finding {
    * the executions that wait for an agent came to be at risk.
    */
   readonly since?: number;
+  /** How far the clock of these instants is ahead of its machine's, if that was set back. */
+  readonly clockAheadMs?: number;
   /** When the running code began to run, if `since` follows soon after; only for faults of an agent alone. */
   readonly startedAt?: number;
   /** For 'schedule-off' and 'overdue': the latest sweep that found something due. */
@@ -249,14 +251,10 @@ const isOurRate = (failure: Failure | undefined): boolean =>
   /\b429\b|too many requests|rate.?limit|throttl/i.test(`${failure.code} ${failure.message}`);
 
 const named = ({ agent = '' }: Finding): string => `Agent '${agent}'`;
-const since = ({ since: at, startedAt }: Finding, now: number): string =>
-  at === undefined
-    ? ''
-    : ` since ${timeText(at)} (${durationText(Math.max(0, now - at))})${afterStart(at, startedAt)}`;
-const swept = ({ sweptAt }: Finding, now: number): string =>
-  sweptAt === undefined
-    ? ''
-    : `, no sweep since ${timeText(sweptAt)} (${durationText(Math.max(0, now - sweptAt))})`;
+const since = ({ since: at, startedAt, clockAheadMs: aheadMs }: Finding, now: number): string =>
+  at === undefined ? '' : ` since ${pastText(at, now, aheadMs)}${afterStart(at, startedAt)}`;
+const swept = ({ sweptAt, clockAheadMs: aheadMs }: Finding, now: number): string =>
+  sweptAt === undefined ? '' : `, no sweep since ${pastText(sweptAt, now, aheadMs)}`;
 const answering = ({ failure }: Finding): string =>
   failure === undefined ? '' : ` (${failure.code}: ${failure.message})`;
 

@@ -4,17 +4,8 @@
  * Does not own: the text about executions and workflows (`print.ts`).
  */
 
-import type {
-  Agents,
-  AgentTriedNow,
-  AgentView,
-  AuditHealth,
-  Health,
-  Lately,
-  MissingAgent,
-  Overview,
-  WorkflowPauseView,
-} from '../api/deployment-answers.ts';
+import type { Agents, AgentTriedNow, AgentView, MissingAgent } from '../api/agent-answers.ts';
+import type { AuditHealth, Health, Lately, Overview, WorkflowPauseView } from '../api/deployment-answers.ts';
 import {
   findingText,
   isUnsupervised,
@@ -24,7 +15,9 @@ import {
   VERDICTS,
 } from '../api/answers.ts';
 import { OVERDUE_SAID_MS } from '../api/answers.ts';
-import { byText, countText, durationText, printable, table, timeText } from './text.ts';
+import { byText, countText, durationText, pastText, printable, table, timeText } from './text.ts';
+
+type RateQueue = NonNullable<AgentView['rateQueue']>;
 
 interface Trouble {
   readonly lastError?: AgentView['lastError'] | undefined;
@@ -39,46 +32,59 @@ export const latestFailure = ({ lastError, bugs }: Trouble): AgentView['lastErro
 export function troubleText(
   { lastError, lost, bugs }: Trouble & Pick<AgentView, 'lost'>,
   now: number,
+  aheadMs?: number,
 ): string {
   const ago = (at: number): string => `${durationText(Math.max(0, now - at))} ago: `;
   const last = latestFailure({ lastError, bugs });
   const said = last === undefined ? '' : `${ago(last.at)}${last.message}`;
   if (lost === undefined) return said;
-  const died = `${ago(lost.at)}${lostText(lost)}`;
+  const died = `${ago(lost.at)}${lostText(lost, now, aheadMs)}`;
   if (said === '') return died;
   return lost.at > (last?.at ?? 0) ? `${died}; ${said}` : `${said}; ${died}`;
 }
 
 /** Prints how many attempts ended without a report. */
-export const lostText = ({ attempts, since }: NonNullable<AgentView['lost']>): string =>
+export const lostText = (
+  { attempts, since }: NonNullable<AgentView['lost']>,
+  now: number,
+  aheadMs?: number,
+): string =>
   attempts === 1
     ? 'an attempt ended without a report, as its process died or went silent'
-    : `${attempts} attempts since ${timeText(since)} ended without a report, as their processes died or went silent`;
+    : `${attempts} attempts since ${pastText(since, now, aheadMs)} ended without a report, as their processes died or went silent`;
 
-export function agentsText({ items, missing, examined }: Agents, now: number): string {
-  const gone = missing.map((agent) => `${missingLine(agent, examined, now)}\n`).join('');
+export function agentsText({ items, missing, examined, clockAheadMs }: Agents, now: number): string {
+  const gone = missing.map((agent) => `${missingLine(agent, examined, now, clockAheadMs)}\n`).join('');
   if (items.length === 0) return `No agents.\n${gone}`;
-  const rows = items.map(({ name, queue, breaker, ...trouble }) => [
+  const isRated = items.some(({ rateQueue }) => rateQueue !== undefined);
+  const rows = items.map(({ name, queue, rateQueue, breaker, ...trouble }) => [
     name,
     ...(queue === undefined ? ['?', '?', '?'] : [queue.waiting, queue.underWork, queue.delayed].map(String)),
+    ...(isRated ? [rateQueue === undefined ? '' : rateQueueText(rateQueue, now)] : []),
     breakerText(breaker, now),
-    troubleText(trouble, now),
+    troubleText(trouble, now, clockAheadMs),
   ]);
-  const shown = table(['AGENT', 'WAITING', 'IN PROGRESS', 'DELAYED', 'BREAKER', 'LAST ERROR'], rows);
+  const rate = isRated ? ['FOR ITS RATE'] : [];
+  const shown = table(['AGENT', 'WAITING', 'IN PROGRESS', 'DELAYED', ...rate, 'BREAKER', 'LAST ERROR'], rows);
   return gone === '' ? shown : `${shown}\n${gone}`;
 }
+
+/** 'about 120 (2/s), the last in 1 min': attempts that wait for their turn by an agent's rate. */
+export const rateQueueText = ({ waiting, perSecond, lastTurnAt }: RateQueue, now: number): string =>
+  `about ${countText(waiting)} (${Number(perSecond.toPrecision(3))}/s), the last in ${durationText(lastTurnAt - now)}`;
 
 /** Prints an agent that is not deployed: who needs it, since when, and what to do. */
 export function missingLine(
   { name, waiting, since, planned }: MissingAgent,
   examined: number,
   now: number,
+  aheadMs?: number,
 ): string {
   const needs = [
     ...(waiting === 0
       ? []
       : [
-          `${waiting} ${waiting === 1 ? 'execution waits' : 'executions wait'} for it now${sinceText(since, now)}`,
+          `${waiting} ${waiting === 1 ? 'execution waits' : 'executions wait'} for it now${sinceText(since, now, aheadMs)}`,
         ]),
     ...(planned === 0 ? [] : [`${planned} of ${examined} examined open executions have it in their plan`]),
   ];
@@ -88,10 +94,8 @@ export function missingLine(
 /**
  * Prints since when executions have waited for an agent that is not deployed, as far as a supervisor noticed.
  */
-export const sinceText = (since: number | undefined, now: number): string =>
-  since === undefined
-    ? ''
-    : `, the first since ${timeText(since)}, ${durationText(Math.max(0, now - since))} ago`;
+export const sinceText = (since: number | undefined, now: number, aheadMs?: number): string =>
+  since === undefined ? '' : `, the first since ${pastText(since, now, aheadMs)}`;
 
 /** Prints what continues during a pause of an execution. */
 export const underWayText = ({ underWay }: Pick<PauseView, 'underWay'>): string =>
@@ -193,8 +197,12 @@ function auditText({ auditedAt, pass, whole }: AuditHealth, now: number): string
 /**
  * The number of callers that wait for an execution's end, since when, how many were refused, and what to do.
  */
-export function waitsText({ count, since, refused }: NonNullable<Overview['waits']>, now: number): string {
-  const ago = (at: number): string => `${timeText(at)} (${durationText(Math.max(0, now - at))})`;
+export function waitsText(
+  { count, since, refused }: NonNullable<Overview['waits']>,
+  now: number,
+  aheadMs?: number,
+): string {
+  const ago = (at: number): string => pastText(at, now, aheadMs);
   const calls = `${count} ${count === 1 ? 'call waits' : 'calls wait'} for the end of an execution`;
   const says = `${calls}${since === undefined ? '' : ` since ${ago(since)}`}`;
   if (refused === undefined) return `${says}; there is nothing to do: other calls have room`;

@@ -5,12 +5,13 @@ import {
   callerText,
   countText,
   durationText,
+  pastText,
   printable,
   printableLines,
   timeText,
 } from '../api/answers.ts';
 
-export { countText, durationText, printable, printableLines, timeText };
+export { countText, durationText, pastText, printable, printableLines, timeText };
 
 export type Cells = readonly string[];
 

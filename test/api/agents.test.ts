@@ -5,9 +5,11 @@ import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Ports, Queue } from '../../lib/core/ports.ts';
-import { memoryBreakers } from '../../lib/memory/side-records.ts';
+import { memoryBreakers, memoryRates } from '../../lib/memory/side-records.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { TroubleBook } from '../../serve/worker-troubles.ts';
+import { overviewText } from '../../cli/print-overview.ts';
+import { agentsText } from '../../lib/view/deployment.ts';
 import { client, flow } from './app.ts';
 
 const T = 1_700_000_000_000;
@@ -51,6 +53,22 @@ it('tells of an agent in trouble since when, until when, why, and what waits for
       lastError: { code: 'TransientError', message: '503', at: T - 10 },
     },
   ]);
+});
+
+it('tells how many attempts wait for its rate, also in the overview', async () => {
+  const rates = memoryRates();
+  const lastTurnOf = { a: T + 20_000, b: T + 20_000 };
+  await rates.write({ agent: 'worker', version: 1, writeId: 'w', perSecond: 2, givenUntil: T, lastTurnOf });
+  const c = client(undefined, (world) => ({ ...world, rates }));
+  const rateQueue = { waiting: 40, perSecond: 2, lastTurnAt: T + 20_000 };
+  expect((await c.get('/agents')).body['items']).toMatchObject([{ name: 'worker', rateQueue }]);
+  const { body } = await c.get('/overview');
+  expect(body['rateQueues']).toEqual([{ agent: 'worker', ...rateQueue }]);
+  const shown = agentsText((await c.get('/agents')).body as never, T);
+  expect(shown).toMatch(/FOR ITS RATE.*\n.*about 40 \(2\/s\), the last in 20 s/);
+  expect(overviewText(body as never, (line) => line)).toMatch(
+    /for its rate +agent 'worker': about 40 \(2\/s\), the last in 20 s\n/,
+  );
 });
 
 it('tells a half-open breaker, and whether a trial is under way', async () => {

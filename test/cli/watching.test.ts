@@ -1,7 +1,7 @@
 /** The state of a deployment on the command line: agents, health, an execution while it runs. */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
-import type { AgentView } from '../../lib/api/deployment-answers.ts';
+import type { AgentView } from '../../lib/api/agent-answers.ts';
 import { FIRST_PAUSE_MS, LAST_PAUSE_MS, printChanges } from '../../cli/changes-shown.ts';
 import { agentsText, healthText } from '../../lib/view/deployment.ts';
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';

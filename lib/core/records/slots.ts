@@ -34,6 +34,8 @@ export interface AgentRate {
   readonly agent: string;
   readonly version: number;
   readonly writeId: string;
+  /** The rate by which it was written. */
+  readonly perSecond?: number;
   /** Slots have been given up to this time; epoch ms. */
   readonly givenUntil: number;
   /** The latest future turn of each group, by group. */
@@ -83,7 +85,7 @@ export function withSlots(
   const name = isKnown ? group : NOBODY;
   const { [name]: own, ...others } = turns;
   const beside = Object.keys(others).length;
-  const next = { agent, version: version + 1, writeId, givenUntil, lastTurnOf: turns };
+  const next = { agent, version: version + 1, writeId, perSecond, givenUntil, lastTurnOf: turns };
   const nearMs = hasTurn || name === NOBODY ? NEAR_MS : beside > 0 ? BESIDE_MS : FIRST_MS;
   if ((hasTurn || own === undefined) && fromAt - now <= nearMs) {
     const untilAt = fromAt + wanted * gapMs;
@@ -93,6 +95,26 @@ export function withSlots(
   // It gets a turn as often as each of the others.
   const turnAt = Math.max((own ?? 0) + gapMs * (beside + 1), fromAt + gapMs);
   return { record: { ...next, lastTurnOf: { ...turns, [name]: turnAt } }, turnAt: Math.ceil(turnAt) };
+}
+
+/** Work that waits for the rate of its agent. */
+export interface RateQueue {
+  /** The rate: claims a second. */
+  readonly perSecond: number;
+  /** About how many attempts wait for their turn. */
+  readonly waiting: number;
+  /** The last turn that was given. */
+  readonly lastTurnAt: number;
+}
+
+/** The turns that were given and have not come; each group has one as often as the others. */
+export function rateQueueOf(record: AgentRate | undefined, now: number): RateQueue | undefined {
+  if (record?.perSecond === undefined) return undefined;
+  const turns = Object.values(turnsAfter(record.lastTurnOf, now));
+  if (turns.length === 0) return undefined;
+  const waitMs = turns.reduce((sum, at) => sum + at - now, 0) / turns.length;
+  const waiting = Math.max(turns.length, Math.ceil((waitMs * record.perSecond) / 1_000));
+  return { perSecond: record.perSecond, waiting, lastTurnAt: Math.ceil(Math.max(...turns)) };
 }
 
 const turnsAfter = (turns: AgentRate['lastTurnOf'], now: number): AgentRate['lastTurnOf'] =>

@@ -77,6 +77,24 @@ const sameOr = (before: readonly Json[], after: readonly Json[]): readonly Json[
 export const timeText = (at: number): string =>
   `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 
+/** Clocks that are right differ by less. */
+export const CLOCKS_DIFFER_MS = 5_000;
+
+/**
+ * An instant of the past and how long ago it was: '2026-11-21 09:36:02Z (3 min)'. It never lies in the
+ * reader's future, whatever clock has written it.
+ * @param now by the clock of whom it is read from
+ * @param aheadMs how far that clock is ahead of its machine's
+ */
+export function pastText(at: number, now: number, aheadMs: number = 0): string {
+  const isOfLater = at > now + CLOCKS_DIFFER_MS;
+  const readerNow = now - aheadMs;
+  const text = timeText(at <= readerNow ? at : Math.min(at - aheadMs, readerNow));
+  if (isOfLater) return `${text} at the latest, written by a clock that was ${durationText(at - now)} ahead`;
+  const note = at > readerNow + CLOCKS_DIFFER_MS ? `, by a clock that is ${durationText(aheadMs)} ahead` : '';
+  return `${text} (${durationText(now - at)}${note})`;
+}
+
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
