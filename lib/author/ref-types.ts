@@ -10,10 +10,10 @@ declare const MAYBE: unique symbol;
 declare const WHY: unique symbol;
 
 /**
- * A typed reference to a value that exists only when the execution runs. A part that may be absent is a
- * `MaybeRef`.
+ * A typed reference to a value that exists only when the execution runs. A part that may be absent, or is one
+ * of a value that may be null, is a `MaybeRef`.
  */
-export type Ref<T> = RefTo<T> & RefFields<T>;
+export type Ref<T> = RefTo<T> & (null extends T ? MaybeFields<Exclude<T, null>, MayBeAbsent> : RefFields<T>);
 type RefFields<T> = T extends readonly (infer Item)[]
   ? IsTuple<T> extends true
     ? { readonly [Key in Extract<keyof T, `${number}`>]: RefField<T, Key> }
@@ -48,7 +48,8 @@ export type MayNotFail =
  * skipped. `orElse` or `required` turns it into a `Ref`. It may be passed as it is to a field that is
  * optional.
  */
-export type MaybeRef<T, Why extends string = string> = MaybeRefTo<T, Why> & MaybeFields<T, Why>;
+export type MaybeRef<T, Why extends string = string> = MaybeRefTo<T, Why> &
+  MaybeFields<Exclude<T, null>, Why>;
 /** Any such reference. It is an interface, so that a project's declaration files can name it. */
 export interface MaybeRefTo<T, Why extends string> {
   readonly [MAYBE]: T;

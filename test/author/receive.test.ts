@@ -1,7 +1,7 @@
 /** A step that takes a message, as an author declares it: its plan, its types, what is refused (M8). */
 
 import * as z from 'zod/mini';
-import { type Ref } from '../../lib/author/references.ts';
+import { exists, orElse, type Ref } from '../../lib/author/references.ts';
 import { referenceProblems } from '../../lib/author/schemas/reference-check.ts';
 import { workflow, type WorkflowBuilder } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
@@ -42,6 +42,19 @@ it('has the body as its output, or null where it may go on without one', () => {
     const sure: Ref<{ amount: number }> = late.output;
     return { body, perhaps, sure };
   });
+});
+
+it('gives the parts of a body that may be null to orElse and exists', () => {
+  const flow = define((w) => {
+    const late = w.receive('late', { message: Paid, within: '1h', otherwise: 'continue' });
+    const amount: Ref<number> = orElse(late.output.amount, 0);
+    // @ts-expect-error there may be no message
+    const sure: Ref<number> = late.output.amount;
+    const more = { when: exists(late.output.amount), after: [late] };
+    const again = w.receive('again', { message: Paid, within: '1h', otherwise: 'continue', ...more });
+    return { amount, sure: orElse(sure, 0), again: orElse(again.output.amount, amount) };
+  });
+  expect(referenceProblems(flow, jsonSchemaOf)).toEqual([]);
 });
 
 it('is read by its schema: a field that the body does not have is refused', () => {
