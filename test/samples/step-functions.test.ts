@@ -4,8 +4,8 @@
  * 83bbec48.
  */
 
-import { PermanentError, type Workflow } from 'steadfast';
-import { crashEverywhere, type TestRun, testWorkflow, type WorkflowTest } from 'steadfast/testing';
+import { PermanentError } from 'steadfast';
+import type { TestRun } from 'steadfast/testing';
 import { approvals } from '../../examples/step-functions/approvals.ts';
 import { backoff } from '../../examples/step-functions/backoff.ts';
 import { callback } from '../../examples/step-functions/callback.ts';
@@ -17,24 +17,8 @@ import { rows } from '../../examples/step-functions/rows.ts';
 import { saga } from '../../examples/step-functions/saga.ts';
 import { stock } from '../../examples/step-functions/stock.ts';
 import { read } from '../snippets/blocks.ts';
-import { type Answers, servicesFor } from './services.ts';
-
-type Play = (trial: WorkflowTest<unknown>, input: unknown) => Promise<TestRun>;
-
-/** A way through a sample. */
-interface Way {
-  readonly from: string;
-  readonly file: string;
-  readonly way: string;
-  readonly workflow: Workflow;
-  readonly input: object;
-  readonly answers?: Answers;
-  /** @default it is started */
-  readonly play?: Play;
-  readonly ends: string;
-  /** Effects outside, sorted; an exclamation mark: and taken back. */
-  readonly deeds: string;
-}
+import type { Answers } from './services.ts';
+import { type Play, playWays, type Way } from './ways.ts';
 
 const id = (): object => ({ id: 'i-1' });
 const fails =
@@ -200,30 +184,7 @@ const WAYS: readonly Way[] = [
   },
 ];
 
-/** Places that are tried in a way, at equal distances; the longest has 700. */
-const POINTS = 40;
-const named = WAYS.map((way) => [`${way.from}: ${way.way}`, way] as const);
-
-test.each(named)('%s', async (_, { workflow, input, answers, play, ends, deeds }) => {
-  const { agents, deeds: done } = servicesFor(workflow, answers);
-  const trial = testWorkflow(workflow, { agents });
-  const run = await (play ?? ((one, given) => one.start(given)))(trial, input);
-  const { status } = await run.waitForEnd();
-  expect([status, done().toSorted().join(' ')]).toEqual([ends, deeds]);
-});
-
-test.each(named)('%s, with a fault', async (_, { workflow, input, answers, play, ends }) => {
-  const { agents, world } = servicesFor(workflow, answers);
-  const report = await crashEverywhere(workflow, {
-    input,
-    agents,
-    world,
-    maxRuns: POINTS,
-    ...(play === undefined ? {} : { scenario: play }),
-  });
-  expect(report.findings).toEqual([]);
-  expect(report.ends).toEqual({ [ends]: report.runs + 1 });
-});
+playWays(WAYS);
 
 test('the page names them, and each is short', () => {
   const listedRows = read('docs/FROM-STEP-FUNCTIONS.md').matchAll(

@@ -1,0 +1,60 @@
+/**
+ * Ways through published workflows that are written as ours: each ends as it must, also with a fault at the
+ * places where a process may die or an answer be lost.
+ *
+ * Owns: how a way is played and judged. Does not own: the ways, the workflows, the services (`services.ts`).
+ */
+
+import type { Workflow } from 'steadfast';
+import { crashEverywhere, type TestRun, testWorkflow, type WorkflowTest } from 'steadfast/testing';
+import { type Answers, servicesFor } from './services.ts';
+
+export type Play = (trial: WorkflowTest<unknown>, input: unknown) => Promise<TestRun>;
+
+/** A way through a workflow. */
+export interface Way {
+  readonly from: string;
+  readonly file: string;
+  readonly way: string;
+  readonly workflow: Workflow;
+  readonly input: unknown;
+  readonly answers?: Answers;
+  /** @default it is started */
+  readonly play?: Play;
+  readonly ends: string;
+  /** Effects outside, sorted unless `inOrder`; an exclamation mark: and taken back. */
+  readonly deeds: string;
+  readonly inOrder?: true;
+  /** Why a fault may change the end: a time that is over during it. */
+  readonly mayEndOtherwise?: string;
+}
+
+/** Places that are tried in a way, at equal distances; the longest has 1,200. */
+const POINTS = 25;
+
+export function playWays(ways: readonly Way[]): void {
+  const named = ways.map((way) => [`${way.file}: ${way.way}`, way] as const);
+
+  test.each(named)('%s', async (_, { workflow, input, answers, play, ends, deeds, inOrder }) => {
+    const { agents, deeds: done } = servicesFor(workflow, answers);
+    const trial = testWorkflow(workflow, { agents });
+    const run = await (play ?? ((one, given) => one.start(given)))(trial, input);
+    const { status } = await run.waitForEnd();
+    const acted = inOrder === true ? done() : done().toSorted();
+    expect([status, acted.join(' ')]).toEqual([ends, deeds]);
+  });
+
+  const steady = named.filter(([, { mayEndOtherwise }]) => mayEndOtherwise === undefined);
+  test.each(steady)('%s, with a fault', async (_, { workflow, input, answers, play, ends }) => {
+    const { agents, world } = servicesFor(workflow, answers);
+    const report = await crashEverywhere(workflow, {
+      input,
+      agents,
+      world,
+      maxRuns: POINTS,
+      ...(play === undefined ? {} : { scenario: play }),
+    });
+    expect(report.findings).toEqual([]);
+    expect(report.ends).toEqual({ [ends]: report.runs + 1 });
+  });
+}
