@@ -119,7 +119,7 @@ export const READY: readonly Mutant[] = [
     id: 'secret-over-http',
     rule: 'A secret goes over http to this machine alone.',
     bug: 'A secret is sent unencrypted.',
-    file: 'lib/ready/request.ts',
+    file: 'lib/remote/target.ts',
     find: "if (hasSecret && url.protocol === 'http:' && !isHere(url))",
     replace: "if (hasSecret && url.protocol === 'ftp:' && !isHere(url))",
     killer: requests('for a secret over http'),
