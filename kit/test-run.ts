@@ -6,7 +6,7 @@
  */
 
 import { explain, type Explanation } from '../lib/explain/why.ts';
-import { choicesFor } from '../lib/core/questions/choices.ts';
+import { choicesFor } from '../lib/core/operators/incidents.ts';
 import { type Duration, parseDuration } from '../lib/core/values/duration.ts';
 import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../lib/core/plan/plan.ts';
 import type { Caller } from '../lib/core/values/caller.ts';

@@ -9,7 +9,7 @@ import { stateAfterRetry } from '../core/execution/after-retry.ts';
 import { outputOf } from '../core/execution/output.ts';
 import { askedBelow } from '../explain/asked-below.ts';
 import type { Bounded } from '../core/operators/list-filter.ts';
-import { choicesFor } from '../core/questions/choices.ts';
+import { choicesFor } from '../core/operators/incidents.ts';
 import { leftByFailing, standingAtEnd } from '../core/operators/in-effect.ts';
 import { isOnFailure, shownSteps } from '../core/plan/on-failure.ts';
 import {

@@ -15,7 +15,7 @@ import { deliver } from './execution/on-message.ts';
 import { heartbeat, processDied, report } from './execution/on-report.ts';
 import { obey } from './operators/obey.ts';
 import { enter } from './operators/enter.ts';
-import { answerIncident } from './operators/resolution.ts';
+import { answerIncident } from './operators/incidents.ts';
 import { answerCallback, closeCallback } from './questions/callback.ts';
 import { deriveWaiting } from './questions/life.ts';
 import { planInStatus } from './plan/on-failure.ts';

@@ -16,22 +16,16 @@ import { finish, notifyOfEnd } from './execution/follow-up.ts';
 import { leaveLane, leaveQueue, useLane } from './execution/lane-rules.ts';
 import { enterNextStage } from './execution/next-stage.ts';
 import { readAnswers } from './execution/round-rules.ts';
-import {
-  closeIncidents,
-  endLease,
-  fence,
-  giveUpAccepted,
-  openIncident,
-  refuseCondition,
-  skip,
-} from './execution/step-rules.ts';
+import { endLease, fence, giveUpAccepted, refuseCondition, skip } from './execution/step-rules.ts';
 import { failStep, keepEffects, stopAtDeadline } from './execution/stop.ts';
 import { endAtTime, outdateSweeps, wakeEarlier } from './execution/time-rules.ts';
 import { tolerate } from './execution/tolerate.ts';
 import { askAboutDeadline } from './questions/deadline.ts';
 import { askForAnswer } from './questions/callback.ts';
+import { openIncident } from './questions/incident.ts';
 import { announceChange, moveDeadline, remind } from './questions/life.ts';
 import { askAboutPause, waitForLate } from './holds/pause.ts';
+import { closeIncidents } from './operators/incidents.ts';
 import { giveUpDeferred } from './step/defer.ts';
 import type { Rule } from './step/rule.ts';
 import { takeMessage } from './waiting/receive.ts';

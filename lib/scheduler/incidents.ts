@@ -3,10 +3,10 @@
  *
  * Owns: two operators at once, the check of a person's input or output, and what is refused with which code.
  * Does not own: which answers are safe (`core/questions/incident.ts`), what an answer writes
- * (`core/operators/resolution.ts`).
+ * (`core/operators/incidents.ts`).
  */
 
-import { choicesFor, deedOf, resolutionProblem } from '../core/questions/choices.ts';
+import { choicesFor, deedOf, resolutionProblem } from '../core/operators/incidents.ts';
 import type { Agent } from '../core/plan/agent.ts';
 import { performedStep } from '../core/plan/on-failure.ts';
 import { graphOf, type Plan } from '../core/plan/plan.ts';

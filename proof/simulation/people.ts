@@ -3,7 +3,7 @@
  * only after checking, and undo by hand what they say they have undone.
  */
 
-import { choicesFor } from '../../lib/core/questions/choices.ts';
+import { choicesFor } from '../../lib/core/operators/incidents.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
 import { openIncidents, type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';

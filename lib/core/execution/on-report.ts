@@ -9,7 +9,7 @@
  * and so does a death that is recorded late.
  */
 
-import { resolvedBySuccess } from '../operators/resolution.ts';
+import { resolvedBySuccess } from '../operators/incidents.ts';
 import { type AgentStep, agentStep, dependentsOf, endsByParty, type Plan } from '../plan/plan.ts';
 import { executionAfter } from '../decisions/change.ts';
 import type { Failure } from '../values/failure.ts';

@@ -1,20 +1,15 @@
 /**
- * The rules of an evaluation for single steps: a lease that ended, a condition that is false, the fence, a
- * question to a person.
+ * The rules of an evaluation for single steps: a lease that ended, a condition that is false, the fence.
  *
  * Owns: when each is due. Does not own: what an attempt whose lease ended becomes (`step/report.ts`),
- * which steps there are (`step/ready.ts`), what is asked (`questions/incident.ts`) and what an answer
- * changes (`operators/resolution.ts`).
+ * which steps there are (`step/ready.ts`).
  */
 
-import { ask } from '../questions/incident.ts';
-import { choiceOfTime, closeDueIncidents } from '../operators/resolution.ts';
 import { agentStep, agentSteps, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAfter } from '../decisions/change.ts';
 import { evaluateNext, writing } from '../decisions/decision.ts';
 import { given } from '../values/given.ts';
-import { holdsNow, type Incident } from '../records/question.ts';
-import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, type Step } from '../records/state.ts';
 import { isAwaited, leftAt } from '../step/process-deadline.ts';
 import { closedWithoutAttempt } from '../step/claim.ts';
@@ -62,35 +57,6 @@ export const endLease: Rule = {
 };
 
 const SILENT = 'its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown';
-
-export const closeIncidents: Rule = {
-  apply: (plan, state, event) => closeDueIncidents(plan, state, event),
-  dueAt: (plan, state) =>
-    openIncidents(state)
-      .filter((incident) => holdsNow(state.execution, incident))
-      .map((incident) => ({
-        at: incident.deadlineAt,
-        ...(isAboutStep(incident) ? given({ step: incident.step }) : {}),
-        coming: () => ({ what: answerText(plan, state, incident), who: 'person' }),
-      })),
-  says: {
-    'incident-timed-out': 'the time for an answer is over',
-    'incident-moot': 'an open question is closed, because the execution went another way',
-    compensating: 'the time for an answer is over: what has acted is undone',
-    resumed: 'the time for an answer is over: the pause ends',
-    'incident-resolved': 'the time for an answer is over',
-  },
-};
-
-const isAboutStep = ({ kind }: Incident): boolean => kind === 'recovery' || kind === 'undo';
-
-const answerText = (plan: Plan, state: Snapshot, incident: Incident): string =>
-  `a person answers incident ${incident.number}; without an answer '${choiceOfTime(plan, state, incident)}' is chosen`;
-
-export const openIncident: Rule = {
-  apply: (plan, state, event) => ask(plan, state, event),
-  says: { 'incident-opened': 'a person is asked' },
-};
 
 /**
  * If an input of its condition was left out, the condition cannot be evaluated, so the step fails: it

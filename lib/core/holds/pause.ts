@@ -27,11 +27,11 @@ import { given } from '../values/given.ts';
 import type { Incident } from '../records/question.ts';
 import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
 import { holdsFrom, type Pause, pauseDeadlineAt } from '../records/pauses.ts';
-import { type Cause, type Execution, isLeased, pauseOf, type Step } from '../records/state.ts';
+import { type Cause, type Execution, isLeased, isSatisfied, pauseOf, type Step } from '../records/state.ts';
 import { leaseEndsAt } from '../step/lease.ts';
-import { mayBeStopped } from '../step/point-of-no-return.ts';
+import { mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
 import { CLOCKS_DIFFER_MS } from '../step/process-deadline.ts';
-import { openIncident } from '../questions/incident.ts';
+import { type IncidentKind, opening, resolved } from '../questions/incident.ts';
 import { timeText } from '../values/text.ts';
 import type { Rule } from '../step/rule.ts';
 
@@ -92,7 +92,7 @@ export const askAboutPause: Rule = {
       deadlineAt: event.now + PAUSE_INCIDENT_MS,
       otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('keep' as const),
     };
-    return openIncident(state, asked, event);
+    return opening(state, asked, event);
   },
   dueAt: (_plan, state) => {
     const pause = pauseOf(state.execution);
@@ -164,15 +164,26 @@ export function goOn(
   });
 }
 
-/** The resolution of the incident about a pause. @param closed the incident once it is resolved */
-export function endPause(state: Snapshot, closed: Incident, inputs: DecisionInputs): Decision {
-  if (closed.choice === 'resume') return goOn(state, inputs, { incident: closed, by: closed.caller });
-  const cause: Cause = {
-    kind: closed.choice === 'keep' ? 'failure' : closed.closedBy === 'answer' ? 'cancel' : 'deadline',
-    at: inputs.now,
-    failure: closed.failure,
-    ...(closed.choice === 'keep' ? { undo: false as const } : {}),
-    ...given({ by: closed.caller }),
-  };
-  return stop(state, inputs, cause, closed);
-}
+/** No operator has ended a pause within its time. */
+export const PAUSE: IncidentKind = {
+  choices: (plan, state) => {
+    if (state.execution.status !== 'paused') return [];
+    const back = wayBack(plan, state) === 'free' ? [{ choice: 'undo-all' as const }] : [];
+    return [{ choice: 'resume' }, ...back, { choice: 'keep' }];
+  },
+  isMoot: (plan, { execution, steps }) =>
+    execution.status !== 'paused' || plan.steps.every(({ name }) => isSatisfied(steps[name])),
+  resolve: (_plan, state, incident, answer, inputs) => {
+    const { choice, closedBy, caller } = answer;
+    const closed = resolved(incident, answer, inputs);
+    if (choice === 'resume') return goOn(state, inputs, { incident: closed, by: caller });
+    const cause: Cause = {
+      kind: choice === 'keep' ? 'failure' : closedBy === 'answer' ? 'cancel' : 'deadline',
+      at: inputs.now,
+      failure: incident.failure,
+      ...(choice === 'keep' ? { undo: false as const } : {}),
+      ...given({ by: caller }),
+    };
+    return stop(state, inputs, cause, closed);
+  },
+};

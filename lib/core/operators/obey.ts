@@ -21,7 +21,7 @@ import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
 import { resolved } from '../questions/incident.ts';
 import { goOn, nextPause, withPause } from '../holds/pause.ts';
 import { type Obeyed, remembering } from './remembered.ts';
-import { resolve } from './resolution.ts';
+import { resolve } from './incidents.ts';
 import {
   inputProblem,
   openRecoveryIncidents,

@@ -2,7 +2,7 @@
  * The retry of a failed execution: it goes on where it failed, under the next epoch.
  *
  * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier
- * epoch count as then (`execution/after-retry.ts`), the resolutions of open incidents (`resolution.ts`).
+ * epoch count as then (`execution/after-retry.ts`), the resolutions of open incidents (`incidents.ts`).
  *
  * S18 another input is another request, under another effect key: only a step without an effect can get one,
  * and its record begins again, with that input, in the write of the retry.
@@ -27,7 +27,7 @@ import { attemptedVariant } from '../step/recovery.ts';
 import { failedItems } from '../step/turn.ts';
 import { laneAfterRetry } from '../waiting/lane.ts';
 import { goesOnWithChildren, restartProblem } from '../waiting/child-retry.ts';
-import { resolutionProblem } from '../questions/choices.ts';
+import { resolutionProblem } from '../operators/incidents.ts';
 import { MAX_KEPT } from '../holds/pause.ts';
 import { timeText } from '../values/text.ts';
 

@@ -21,11 +21,11 @@ import {
 import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Resolution } from '../decisions/events.ts';
 import { given } from '../values/given.ts';
-import type { Choice, Incident } from '../records/question.ts';
+import type { Incident } from '../records/question.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Execution, isLeased, isUndecided, type Step } from '../records/state.ts';
+import { type Execution, isLeased, isSatisfied, isUndecided, type Step } from '../records/state.ts';
 import { isAskedAtDeadline, lastPoint } from '../step/point-of-no-return.ts';
-import { LAST_INCIDENT_MS, openIncident, resolved } from './incident.ts';
+import { type IncidentKind, LAST_INCIDENT_MS, opening, resolved } from './incident.ts';
 import type { Rule } from '../step/rule.ts';
 
 /** Comes after `stopAtDeadline`, which handles the executions that can be undone. */
@@ -45,7 +45,7 @@ export const askAboutDeadline: Rule = {
       deadlineAt: event.now + LAST_INCIDENT_MS,
       otherwise: 'keep' as const,
     };
-    return openIncident(state, asked, event);
+    return opening(state, asked, event);
   },
   dueAt: (plan, state) =>
     isAskedAtDeadline(plan, state)
@@ -69,12 +69,16 @@ const stepThatHangs = (plan: Plan, { steps }: Snapshot): Step | undefined =>
     .map(({ name }) => steps[name])
     .find(isHanging);
 
-export function deadlineChoices(state: Snapshot, { step }: Incident): { readonly choice: Choice }[] {
-  const { status } = state.execution;
-  if (!isUndecided(status)) return [];
-  const hangs = step !== undefined && isHanging(state.steps[step]);
-  return [{ choice: 'resume' }, ...(hangs ? [{ choice: 'give-output' as const }] : []), { choice: 'keep' }];
-}
+export const DEADLINE: IncidentKind = {
+  choices: (_plan, state, { step }) => {
+    if (!isUndecided(state.execution.status)) return [];
+    const hangs = step !== undefined && isHanging(state.steps[step]);
+    return [{ choice: 'resume' }, ...(hangs ? [{ choice: 'give-output' as const }] : []), { choice: 'keep' }];
+  },
+  isMoot: (plan, { execution, steps }) =>
+    execution.status === 'compensating' || plan.steps.every(({ name }) => isSatisfied(steps[name])),
+  resolve: resolveDeadline,
+};
 
 /** Gives the execution its time once more, if it has none left and goes on because a person said so. */
 export const timeAgain = (
@@ -83,8 +87,7 @@ export const timeAgain = (
   now: number,
 ): Pick<ExecutionChanges, 'deadlineAt'> => (now < deadlineAt ? {} : { deadlineAt: now + plan.withinMs });
 
-/** The resolution of the incident about the deadline. The caller has asked `resolutionProblem`. */
-export function resolveDeadline(
+function resolveDeadline(
   plan: Plan,
   state: Snapshot,
   incident: Incident,

@@ -2,8 +2,8 @@
  * Incidents: when a person is asked about a step, and on what terms.
  *
  * Owns: the steps to ask about, the time and the default, the transaction that opens an incident. Does not
- * own: the common part of all questions (`life.ts`), the choices (`choices.ts`), what a resolution writes
- * (`operators/resolution.ts`), the incidents of a pause (`holds/pause.ts`) and a deadline (`deadline.ts`).
+ * own: the common part of all questions (`life.ts`), the table of kinds (`operators/incidents.ts`), the
+ * incidents of a pause (`holds/pause.ts`) and a deadline (`deadline.ts`).
  *
  * Opening is one transaction of all records concerned. L1 it brings the wake time forward, because every
  * incident has a deadline with a default. S10 one write closes an incident and makes the changes of its
@@ -16,13 +16,14 @@ import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Resolution } from '../decisions/events.ts';
 import type { OrUndefined } from '../values/given.ts';
-import { type Incident, isOpen } from '../records/question.ts';
+import { type Choice, type Incident, isOpen } from '../records/question.ts';
 import { incidentNumber, incidentsIn, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPerforming, type Step } from '../records/state.ts';
 import { mayBePast, wayBackBeside } from '../step/point-of-no-return.ts';
 import { effectOf } from '../step/effect.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { mayFail } from '../step/turn.ts';
+import type { Rule } from '../step/rule.ts';
 import { closed, humanOf, nextReminder, opened } from './life.ts';
 
 /**
@@ -74,7 +75,12 @@ function neededFor(plan: Plan, record: Step, execution: Execution): Incident['ki
   return record.status === 'waiting' && isPerforming(execution.status) ? 'recovery' : undefined;
 }
 
-export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | undefined {
+export const openIncident: Rule = {
+  apply: ask,
+  says: { 'incident-opened': 'a person is asked' },
+};
+
+function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | undefined {
   const found = stepToAskAbout(plan, state);
   if (found === undefined) return undefined;
   const { step, kind } = found;
@@ -97,7 +103,7 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
     // The step's reminders apply to every question about it, including its undo.
     remindAt: isQuiet ? undefined : nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
   };
-  return openIncident(state, asked, inputs);
+  return opening(state, asked, inputs);
 }
 
 const isListAsked = (plan: Plan, state: Snapshot): boolean =>
@@ -149,6 +155,29 @@ const goesOnWithout = (plan: Plan, step: AskedStep, record: Step): boolean =>
 
 const cannotBeUndone = ({ undo, effect }: AgentStep): boolean => undo === 'none' && effect !== 'none';
 
+/** A choice that is safe, or will be: what a person must say first, and from when on. */
+export interface Offered {
+  readonly choice: Choice;
+  readonly needs?: 'nothingHappened';
+  readonly notBefore?: number;
+}
+
+/** A kind of incident: a row of the table (`operators/incidents.ts`). */
+export interface IncidentKind {
+  /** @param plan during the execution's status */
+  choices(plan: Plan, state: Snapshot, incident: Incident, now: number): Offered[];
+  /** The execution went another way. */
+  isMoot(plan: Plan, state: Snapshot, incident: Incident): boolean;
+  /** The transaction of an answer that is possible, or of the default. */
+  resolve(
+    plan: Plan,
+    state: Snapshot,
+    incident: Incident,
+    answer: Resolution,
+    inputs: DecisionInputs,
+  ): Decision;
+}
+
 /** The subject of an incident. */
 type NewIncident = OrUndefined<
   Pick<
@@ -178,7 +207,8 @@ export const resolved = (
   inputs: DecisionInputs,
 ): Incident => closed(incident, { closedBy, choice, reason, caller, commandId }, inputs);
 
-export function openIncident(state: Snapshot, asked: NewIncident, inputs: DecisionInputs): Decision {
+/** The write that opens one. */
+export function opening(state: Snapshot, asked: NewIncident, inputs: DecisionInputs): Decision {
   const { step, deadlineAt, remindAt = deadlineAt } = asked;
   const question = opened<Incident>(state.execution, { number: incidentNumber(state), ...asked }, inputs);
   // S12 who opens it may die before the evaluation that follows.

@@ -3,7 +3,7 @@
  *
  * Owns: the shapes, the possible choices, when the deadline of a question applies. Does not own: its life
  * (`questions/life.ts`), when an incident is opened (`questions/incident.ts`) and what a resolution writes
- * (`operators/resolution.ts`), the same for approvals and callbacks (`questions/callback.ts`).
+ * (`operators/incidents.ts`), the same for approvals and callbacks (`questions/callback.ts`).
  *
  * An incident is identified by its number. An approval or a callback is identified by its step: a retry of
  * the execution opens it again.

@@ -3,7 +3,7 @@
  */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { resolutionProblem } from '../../../lib/core/questions/choices.ts';
+import { resolutionProblem } from '../../../lib/core/operators/incidents.ts';
 import { checkPlan } from '../../../lib/author/checks/check.ts';
 import type { ChildStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import { retry, workflow } from '../../../lib/author/builder/workflow.ts';

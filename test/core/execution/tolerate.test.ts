@@ -2,7 +2,7 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import { explain } from '../../../lib/explain/why.ts';
-import { choicesFor } from '../../../lib/core/questions/choices.ts';
+import { choicesFor } from '../../../lib/core/operators/incidents.ts';
 import { restartProblemOf } from '../../../lib/core/operators/retry.ts';
 import { leftByFailing, standingAtEnd } from '../../../lib/core/operators/in-effect.ts';
 import type { AgentStep, ChildStep, Plan } from '../../../lib/core/plan/plan.ts';

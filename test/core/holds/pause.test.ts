@@ -3,7 +3,7 @@
 import { timeText } from '../../../lib/core/values/text.ts';
 import { decide } from '../../../lib/core/decide.ts';
 import { resolved } from '../../../lib/core/questions/incident.ts';
-import { DEFAULT_PAUSE_MS, endPause, goOn, nextPause, underWay } from '../../../lib/core/holds/pause.ts';
+import { DEFAULT_PAUSE_MS, PAUSE, goOn, nextPause, underWay } from '../../../lib/core/holds/pause.ts';
 import { deriveWaiting } from '../../../lib/core/questions/life.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
@@ -232,7 +232,8 @@ describe('the answer to the question about a pause', () => {
   });
 
   it('that its time has given stops it as a deadline', () => {
-    const closed = resolved(question, { choice: 'undo-all', closedBy: 'deadline' }, inputs);
-    expect(endPause(state, closed, inputs).write?.execution?.cause?.kind).toBe('deadline');
+    const given = { choice: 'undo-all', closedBy: 'deadline' } as const;
+    const { write } = PAUSE.resolve(plan, state, question, given, inputs);
+    expect(write?.execution?.cause?.kind).toBe('deadline');
   });
 });

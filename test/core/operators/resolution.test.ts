@@ -2,7 +2,7 @@
  * What the answer to a question writes, by choice; and an evaluation's effect on open questions (L1, S10).
  */
 
-import { resolvedBySuccess, resolve, closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
+import { resolvedBySuccess, resolve, closeDueIncidents } from '../../../lib/core/operators/incidents.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import { deriveWaiting } from '../../../lib/core/questions/life.ts';
 import type { Resolution } from '../../../lib/core/decisions/events.ts';

@@ -4,7 +4,7 @@
  */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { resolveDeadline, deadlineChoices, timeAgain } from '../../../lib/core/questions/deadline.ts';
+import { DEADLINE, timeAgain } from '../../../lib/core/questions/deadline.ts';
 import { deriveWaiting } from '../../../lib/core/questions/life.ts';
 import { LAST_INCIDENT_MS } from '../../../lib/core/questions/incident.ts';
 import type { Resolution } from '../../../lib/core/decisions/events.ts';
@@ -93,7 +93,7 @@ describe('the question about the deadline', () => {
 describe('its choices', () => {
   const question = incidentOf({ kind: 'deadline' });
   const of = (status: Execution['status'], record: Step, incident = question) =>
-    deadlineChoices(stateOf([record], { status }), incident).map(({ choice }) => choice);
+    DEADLINE.choices(plan, stateOf([record], { status }), incident, NOW).map(({ choice }) => choice);
   it('lead forward, or leave all as it is', () => {
     expect(of('waiting', recordOf('it', 'done'))).toStrictEqual(['resume', 'keep']);
     expect(of('running', hanging)).toStrictEqual(['resume', 'give-output', 'keep']);
@@ -125,7 +125,7 @@ describe('its answer', () => {
     deriveWaiting(
       state,
       inputs,
-      resolveDeadline(plan, state, incident, { choice: 'resume', closedBy: 'answer', ...answer }, inputs),
+      DEADLINE.resolve(plan, state, incident, { choice: 'resume', closedBy: 'answer', ...answer }, inputs),
     );
   const closed = { ...question, ...moved, closedAt: NOW, closedBy: 'answer', unannounced: ['closed'] };
 

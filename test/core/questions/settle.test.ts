@@ -1,7 +1,7 @@
 /** An evaluation's effect on open questions: moot, moved by a pause, or answered by the time (L1). */
 
 import { pausesSince } from '../../../lib/core/step/within.ts';
-import { closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
+import { closeDueIncidents } from '../../../lib/core/operators/incidents.ts';
 import { deriveWaiting } from '../../../lib/core/questions/life.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import { type Incident, asIncident } from '../../../lib/core/records/question.ts';

@@ -1,7 +1,7 @@
 /** Which answers to a question are safe, in small states, and why one is refused (S10). */
 
 import { timeText } from '../../../lib/core/values/text.ts';
-import { choicesFor, deedOf, resolutionProblem } from '../../../lib/core/questions/choices.ts';
+import { choicesFor, deedOf, resolutionProblem } from '../../../lib/core/operators/incidents.ts';
 import { CHOICES } from '../../../lib/core/records/question.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Resolution } from '../../../lib/core/decisions/events.ts';

@@ -1,0 +1,309 @@
+/**
+ * Incidents about a step: no automatic try is left, or an undo has failed.
+ *
+ * Owns: the choices that are safe now, what each writes, when such an incident is moot. Does not own: the
+ * other kinds, and the life that all have in common (`incidents.ts`), when one is opened
+ * (`questions/incident.ts`).
+ *
+ * S10 a resolution that could leave an effect behind unseen is offered only to a person who says that nothing
+ * happened, and only when nothing can still happen; no choice is offered that would undo steps behind a point
+ * of no return.
+ */
+
+import { isTolerated } from '../plan/outcomes.ts';
+import {
+  type AgentStep,
+  agentStep,
+  type ChildStep,
+  graphOf,
+  type Plan,
+  type PlanStep,
+} from '../plan/plan.ts';
+import {
+  type DecisionInputs,
+  executionAfter,
+  stepAfter,
+  type StepChanges,
+  stop,
+} from '../decisions/change.ts';
+import { evaluateNext, writing } from '../decisions/decision.ts';
+import type { Resolution } from '../decisions/events.ts';
+import { type Failure, MAX_FAILURE_CHARS, UNANSWERED } from '../values/failure.ts';
+import { given } from '../values/given.ts';
+import { cut } from '../values/text.ts';
+import type { Choice, Incident } from '../records/question.ts';
+import type { StepEvent } from '../moves.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Cause, type Execution, isPerforming, isUndecided, type Step } from '../records/state.ts';
+import { mayBePast, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
+import { effectOf } from '../step/effect.ts';
+import { attemptedVariant, isRepeatable } from '../step/recovery.ts';
+import { whyItFailed } from '../step/tolerance.ts';
+import { mayFail } from '../step/turn.ts';
+import { isCleanEnd, vouchedFor } from '../waiting/child-tries.ts';
+import { timeAgain } from '../questions/deadline.ts';
+import { type IncidentKind, type Offered, resolved } from '../questions/incident.ts';
+
+/** No automatic try of a step is left. */
+export const RECOVERY: IncidentKind = {
+  choices: recoveryChoices,
+  isMoot: (_plan, { execution, steps }, { step = '' }) =>
+    steps[step]?.status !== 'waiting' || execution.status === 'compensating',
+  resolve: (...asked) => resolveStep(recoveryAfter, ...asked),
+};
+
+/** An effect of a step could not be undone. */
+export const UNDO: IncidentKind = {
+  choices: undoChoices,
+  isMoot: (_plan, { steps }, { step = '' }) => steps[step]?.status !== 'compensation-failed',
+  resolve: (...asked) => resolveStep(undoAfter, ...asked),
+};
+
+/** The execution is performed, or will be after a pause. */
+const mayGoOn = ({ execution: { status } }: Snapshot): boolean => status === 'paused' || isPerforming(status);
+
+function recoveryChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incident, now: number): Offered[] {
+  const step = graphOf(plan).step.get(name);
+  const record = state.steps[name];
+  if (record === undefined || !mayGoOn(state)) return [];
+  if (step?.kind === 'child') return choicesForChild(plan, state, step, record, now);
+  if (step?.kind !== 'agent') return [];
+  const after = effectOf(step, record).actsUntil;
+  const { effect } = attemptedVariant(step, record);
+  const careful = record.mayHaveActed
+    ? { ...(effect === 'none' ? {} : { needs: 'nothingHappened' as const }), ...from(after, now) }
+    : {};
+  const again = isRepeatable({ ...step, effect }) ? {} : careful;
+  if (record.wrongAnswer !== undefined)
+    return choicesForAnswer(plan, state, step, effect === 'probed' ? {} : again);
+  return [
+    { choice: 'retry', ...again },
+    { choice: 'retry-with-input', ...careful },
+    { choice: 'give-output' },
+    { choice: 'skip', ...careful },
+    // If the step itself may be past the point of no return, only a person's word says that it is not.
+    ...(isTolerated(step)
+      ? [{ choice: 'continue' } as const]
+      : wayBack(plan, state, step.name) === 'free'
+        ? [{ choice: 'undo-all' as const, ...(mayBePast(step, record) ? careful : {}) }]
+        : []),
+    // It has its end already, which no on-failure step changes.
+    ...(plan.onFailureOf === undefined ? [{ choice: 'keep' } as const] : []),
+  ];
+}
+
+const from = (at: number, now: number): Omit<Offered, 'choice'> => (at > now ? { notBefore: at } : {});
+
+function undoChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incident, now: number): Offered[] {
+  const step = agentStep(plan, name);
+  const record = state.steps[name];
+  if (step === undefined || record === undefined) return [];
+  const deadAt = record.processDeadlineAt + attemptedVariant(step, record).settleMs;
+  // Once all effects must stay, nothing is undone any more.
+  const { status, cause } = state.execution;
+  const isLeft = status === 'compensating' && cause?.undo === false;
+  return [
+    ...(isLeft ? [] : [{ choice: 'retry' } as const]),
+    // A person may have stopped accepted work; if the execution goes on beside it, it must be over (S20).
+    { choice: 'skip', ...from(deadAt, now) },
+    ...(mayGoOn(state) && isTolerated(step)
+      ? [{ choice: 'continue' as const, ...from(Math.max(deadAt, effectOf(step, record).actsUntil), now) }]
+      : []),
+    { choice: 'keep' },
+  ];
+}
+
+/**
+ * The work is done, and its agent's answer is not an output. So no choice is offered that would repeat or
+ * forget it: a person gives the right answer, or has it asked for again.
+ */
+function choicesForAnswer(
+  plan: Plan,
+  state: Snapshot,
+  step: AgentStep,
+  again: Omit<Offered, 'choice'>,
+): Offered[] {
+  const isFree = wayBack(plan, state, step.name) === 'free' && !mayBePast(step, state.steps[step.name]);
+  return [
+    { choice: 'give-output' },
+    { choice: 'retry', ...again },
+    ...(isTolerated(step) ? [{ choice: 'continue' } as const] : []),
+    ...(isFree ? [{ choice: 'undo-all' } as const] : []),
+    { choice: 'keep' },
+  ];
+}
+
+/**
+ * Another try, if the latest has left nothing, or a person says so; no choice is offered for which a person
+ * must check what it did.
+ */
+function choicesForChild(plan: Plan, state: Snapshot, step: ChildStep, record: Step, now: number): Offered[] {
+  const isClean = record.children !== undefined && isCleanEnd(record.children);
+  const after = effectOf(step, record).actsUntil;
+  const careful = isClean ? {} : { needs: 'nothingHappened' as const, ...from(after, now) };
+  const isFree = wayBack(plan, state) === 'free';
+  return [
+    { choice: 'retry', ...careful },
+    { choice: 'retry-with-input', ...careful },
+    ...(mayFail(plan, step, record)
+      ? [{ choice: 'continue' } as const]
+      : isFree
+        ? [{ choice: 'undo-all' } as const]
+        : []),
+    { choice: 'keep' },
+  ];
+}
+
+/** A resolution, and the step that it is about. */
+interface Resolving {
+  readonly step: PlanStep | undefined;
+  readonly record: Step;
+  /** The variant that its agent attempted; absent for a child. */
+  readonly variant: AgentStep | undefined;
+  readonly incident: Incident;
+  readonly answer: Resolution;
+  /** A person's word that nothing happened, where it is asked for. */
+  readonly isCertain: boolean;
+  /** The failure, if the time for an answer is over. */
+  readonly failure: Failure | undefined;
+}
+
+/** @param after the step's record once it is resolved; nothing if the step stays as it is */
+function resolveStep(
+  after: (resolving: Resolving, inputs: DecisionInputs) => Step | undefined,
+  ...[plan, state, incident, answer, inputs]: Parameters<IncidentKind['resolve']>
+): ReturnType<IncidentKind['resolve']> {
+  const { execution } = state;
+  const { kind, step: name = '' } = incident;
+  const record = state.steps[name] as Step;
+  const isCertain =
+    answer.nothingHappened === true &&
+    recoveryChoices(plan, state, incident, inputs.now).some(
+      ({ choice, needs }) => choice === answer.choice && needs === 'nothingHappened',
+    );
+  const step = graphOf(plan).step.get(name);
+  const variant = step?.kind === 'agent' ? attemptedVariant(step, record) : undefined;
+  const isOver = answer.closedBy === 'deadline' && kind === 'recovery' && ENDS.has(answer.choice);
+  const failure = isOver ? unanswered(incident, answer.choice, variant, inputs.now) : undefined;
+  const resolving = { step, record, variant, incident, answer, isCertain, failure };
+  const written = after(resolving, inputs);
+  const question = resolved(incident, answer, inputs);
+  const what = answer.closedBy === 'deadline' ? 'incident-timed-out' : 'incident-resolved';
+  const note = { what, step: name, detail: answer.choice };
+  const cause = causeOf(execution, { ...incident, ...given({ failure }) }, answer, inputs.now);
+  if (cause !== undefined) {
+    const stopped = stop(state, inputs, cause, question);
+    return writing(execution.id, { ...stopped.write, step: written }, stopped.next, note);
+  }
+  const time = mayBeStopped(plan, state) ? {} : timeAgain(plan, execution, inputs.now);
+  const goesOn = executionAfter(execution, 'adopt', inputs, time);
+  return writing(execution.id, { execution: goesOn, step: written, question }, evaluateNext([name]), note);
+}
+
+/**
+ * A resolution that stops the execution at once. Always if it is left as it is. If it is undone, the step's
+ * failure is otherwise decided on like any other, but a paused execution decides nothing, and the answer must
+ * end the pause.
+ */
+function causeOf(
+  execution: Execution,
+  { kind, step, failure }: Incident,
+  { choice, caller }: Resolution,
+  at: number,
+): Cause | undefined {
+  const decides = kind === 'recovery' || (kind === 'undo' && isUndecided(execution.status));
+  if (!decides || step === undefined) return undefined;
+  const cause = { kind: 'failure', at, step, failure, ...given({ by: caller }) } as const;
+  if (choice === 'keep') return { ...cause, undo: false };
+  return choice === 'undo-all' && execution.status === 'paused' ? cause : undefined;
+}
+
+const ENDS: ReadonlySet<Choice> = new Set(['undo-all', 'keep', 'continue']);
+
+const RECOVERY_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
+  retry: 'choose-retry',
+  'retry-with-input': 'choose-retry',
+  'give-output': 'done',
+  skip: 'skip',
+  'undo-all': 'choose-end',
+  continue: 'choose-end',
+  keep: 'choose-end',
+};
+
+/** The answers that decide about a failure that would be tolerated. */
+const AFTER_FAILURE: Readonly<Partial<Record<Choice, Step['afterFailure']>>> = {
+  continue: 'continue',
+  'undo-all': 'stop',
+  keep: 'stop',
+};
+
+function recoveryAfter(
+  { step, record, variant, incident, answer, isCertain, failure }: Resolving,
+  inputs: DecisionInputs,
+): Step | undefined {
+  // Offered only for a pause.
+  if (answer.choice === 'resume') return undefined;
+  const isAgain = answer.choice === 'retry' || answer.choice === 'retry-with-input';
+  const isProbed = incident.wrongAnswer !== undefined && variant?.effect === 'probed';
+  // An agent's step is tried at once; another once nothing of its last try acts any more.
+  const actsUntil = variant === undefined && step ? effectOf(step, record).actsUntil : 0;
+  const changes: StepChanges = {
+    changedAt: inputs.now,
+    ...(isCertain ? { mayHaveActed: false, wrongAnswer: undefined, ...vouchedFor(record) } : {}),
+    ...(isAgain
+      ? {
+          retryAt: Math.max(inputs.now, actsUntil),
+          ...(step?.withinMs === undefined ? {} : { againAt: inputs.now }),
+          ...(isProbed ? { probes: 0 } : {}),
+        }
+      : {}),
+    ...(answer.choice === 'retry-with-input' ? { givenInput: answer.input ?? null } : {}),
+    ...(step !== undefined && isTolerated(step) ? { afterFailure: AFTER_FAILURE[answer.choice] } : {}),
+    ...(answer.choice === 'give-output' ? { output: answer.output ?? null, failure: undefined } : {}),
+    ...given({ failure }),
+  };
+  // Finished work is not repeated: its service is asked for the result.
+  const again = isAgain ? { status: isProbed ? ('unknown' as const) : ('retrying' as const) } : {};
+  return stepAfter(record, RECOVERY_EVENT[answer.choice], inputs, { ...changes, ...again });
+}
+
+/** A failure whose question got no answer in time says so, and what becomes of finished work. */
+function unanswered(
+  { failure: { code, message }, wrongAnswer }: Incident,
+  choice: Choice,
+  variant: AgentStep | undefined,
+  now: number,
+): Failure {
+  const left = choice === 'keep' || variant?.undo === 'none';
+  const after = choice === 'continue' ? ', and the execution goes on without it' : '';
+  const did = left ? 'what it did stands' : 'what it did is undone';
+  const what = wrongAnswer === undefined || variant?.effect === 'none' ? 'the step failed' : did;
+  const asked = `; ${UNANSWERED}${new Date(now).toISOString()}, so ${what}${after}`;
+  return { code, message: `${cut(message, MAX_FAILURE_CHARS - asked.length)}${asked}` };
+}
+
+/**
+ * Nothing is written to the step if its effect stays and the execution ends: it remains
+ * `compensation-failed`.
+ */
+function undoAfter({ record, variant, answer }: Resolving, inputs: DecisionInputs): Step | undefined {
+  if (answer.choice === 'retry') {
+    // Not beside an earlier undo whose process may still act.
+    const retryAt = Math.max(inputs.now, record.processDeadlineAt + (variant?.settleMs ?? 0));
+    return stepAfter(record, 'choose-retry', inputs, {
+      changedAt: inputs.now,
+      retryAt,
+      undoDeferredAt: undefined,
+    });
+  }
+  if (answer.choice === 'continue')
+    return stepAfter(record, 'tolerate', inputs, {
+      changedAt: inputs.now,
+      afterFailure: 'continue',
+      failure: whyItFailed(record),
+      undoDeferredAt: undefined,
+      nextStage: undefined,
+    });
+  if (answer.choice !== 'skip') return undefined;
+  return stepAfter(record, 'compensated', inputs, { changedAt: inputs.now, mayHaveActed: false });
+}
