@@ -73,11 +73,19 @@ export interface CommandOptions {
 
 /** Options for canceling an execution. */
 export interface CancelOptions extends CommandOptions {
-  /** False leaves completed effects as they are. @default true */
+  /**
+   * Whether its effects are undone. `false` leaves them in place, and the execution ends as `failed` instead
+   * of `canceled`.
+   * @default true
+   */
   readonly undo?: boolean;
 }
 
-/** Options for retrying an execution that ended without success, from where it failed. */
+/**
+ * Options for retrying a failed execution from where it failed, if nothing of it was undone, or for answering
+ * the open incidents of a waiting one with 'retry'. A canceled or compensated execution cannot be retried:
+ * start one that `replaces` it.
+ */
 export interface RetryOptions extends CommandOptions {
   /**
    * Only for a failed execution: a new input for its failed step. Not allowed if an attempt of the step may

@@ -2,10 +2,10 @@
  * An agent in a container: a Fargate service whose tasks are workers on the agent's queue.
  *
  * Owns: the image, the task with its role and its log, the service. Does not own: what the role may do beyond
- * writing its log; as with a function, that is granted outside.
+ * writing its log, which is granted outside, as for a function.
  *
- * Fargate has no GPUs. For those, and for a cluster of another kind, run the image where they are, with a
- * role that `steadfast.grantWork(…)` allows the work.
+ * Fargate has no GPUs. For those, and for a cluster of another kind, run the image yourself, with a role that
+ * `steadfast.grantWork(…)` allows the work.
  */
 
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
@@ -35,21 +35,21 @@ import type { LogSettings } from './function.ts';
 import { tagLogs } from './parts.ts';
 
 export interface ContainerSettings {
-  /** The network of its tasks, which need a way out to the AWS services: a NAT gateway, or endpoints. */
+  /** The network of its tasks. They need a route to the AWS services: a NAT gateway, or endpoints. */
   readonly vpc: IVpc;
   /** @default - the private subnets */
   readonly vpcSubnets?: SubnetSelection;
-  /** @default - a new one that lets everything out and nothing in */
+  /** @default - a new one that allows all outbound traffic and no inbound traffic */
   readonly securityGroups?: readonly ISecurityGroup[];
   /**
-   * Whether tasks get public addresses, which they need in public subnets.
+   * Whether tasks get public addresses. In public subnets they need them.
    * @default false
    */
   readonly assignPublicIp?: boolean;
   /** @default - a new one, which all agents in this network share */
   readonly cluster?: ICluster;
   /**
-   * What the image is made from: Node 22 or newer and a user `node`, with the programs that the agent calls.
+   * The base of the image. It needs Node 22 or newer, a user `node`, and the programs that the agent calls.
    * @default - Node 24 on Debian, from the public gallery of ECR, by its digest
    */
   readonly baseImage?: string;
@@ -59,29 +59,29 @@ export interface ContainerSettings {
    */
   readonly image?: ContainerImage;
   /**
-   * Units of CPU of a task, 1024 a core.
+   * CPU units of a task; 1024 are a core.
    * @default 1024
    */
   readonly cpu?: number;
   /** @default 2048 */
   readonly memoryLimitMiB?: number;
-  /** @default - what Fargate gives, 20 */
+  /** @default - Fargate's default, 20 */
   readonly ephemeralStorageGiB?: number;
   /** @default CpuArchitecture.ARM64 */
   readonly cpuArchitecture?: CpuArchitecture;
   /**
-   * Tasks, set again by every deployment. By load instead: leave it out, and
+   * The number of tasks, set by every deployment. To scale by load, leave it out and use
    * `steadfast.agent('…').container.service.autoScaleTaskCount(…)`.
-   * @default - one at first, then as many as there are
+   * @default - one at first, then the current number
    */
   readonly desiredCount?: number;
   /**
-   * Attempts that one task performs at the same time, each in a process of its own.
+   * The number of attempts that one task performs at the same time, each in a process of its own.
    * @default 1
    */
   readonly concurrency?: number;
   /**
-   * How long attempts may go on in a task that is to stop; Fargate gives 2 minutes at most.
+   * How long attempts may continue in a task that is being stopped; at most 2 minutes, Fargate's limit.
    * @default Duration.minutes(2)
    */
   readonly stopTimeout?: Duration;
@@ -105,21 +105,21 @@ export const CONTAINER_OPTIONS = {
 } as const satisfies KeysOf<ContainerSettings>;
 
 /**
- * Powertools' variable for the level, with a word of its own for FATAL. In a function Lambda sets the level.
+ * Powertools' variable for the level, which has another word for FATAL. In a function Lambda sets the level.
  */
 const LEVEL_VARIABLE = 'POWERTOOLS_LOG_LEVEL';
-/** Kept of the stop for the messages that are given back. */
+/** The part of the stop time that is reserved for giving messages back. */
 const STOP_RESERVE_MS = 10_000;
 const LONGEST_STOP = Duration.minutes(2);
 
 export interface AgentContainerProps {
   readonly agentName: string;
   readonly settings: ContainerSettings;
-  /** The folder from which the image is built; none where the stack needs no code. */
+  /** The folder from which the image is built; undefined if the stack needs no code. */
   readonly imageFolder: string | undefined;
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
-  /** Holds the clusters that agents share. */
+  /** The construct that contains the clusters which agents share. */
   readonly clusters: Construct;
 }
 
@@ -143,21 +143,24 @@ export class AgentContainer extends Construct implements IGrantable {
       cluster,
       taskDefinition: this.taskDefinition,
       assignPublicIp: settings.assignPublicIp ?? false,
-      // A new task takes messages beside the old ones: nothing waits for a deployment.
+      // A new task takes messages beside the old ones, so no work waits for a deployment.
       minHealthyPercent: 100,
       circuitBreaker: { rollback: true },
       ...(settings.desiredCount === undefined ? {} : { desiredCount: settings.desiredCount }),
       ...(settings.vpcSubnets === undefined ? {} : { vpcSubnets: settings.vpcSubnets }),
       ...(settings.securityGroups === undefined ? {} : { securityGroups: [...settings.securityGroups] }),
     });
-    // Otherwise each deployment would take back what autoscaling has set, unless a
-    // feature flag of the CDK says so too.
+    // Otherwise each deployment would reset what autoscaling has set, unless a feature flag of the CDK
+    // prevents it too.
     if (settings.desiredCount === undefined)
       (this.service.node.findChild('Service') as CfnService).desiredCount = undefined;
     this.allowProtection(cluster);
   }
 
-  /** A task protects itself while it works; which tasks there will be is not known, but whose. */
+  /**
+   * Lets tasks protect themselves while they work. Their ids are unknown at synthesis, so all tasks of the
+   * service may.
+   */
   private allowProtection(cluster: ICluster): void {
     const tasks = Stack.of(this).formatArn({
       service: 'ecs',
@@ -208,7 +211,7 @@ export class AgentContainer extends Construct implements IGrantable {
       },
       logging: LogDriver.awsLogs({ logGroup: this.logGroup, streamPrefix: agentName }),
       stopTimeout,
-      // Programs that the author's code leaves behind become the first process's to bury.
+      // Makes the first process reap child processes that the author's code leaves behind.
       linuxParameters: new LinuxParameters(this, 'Linux', { initProcessEnabled: true }),
     });
     const acknowledge = (on: Construct, which: string, reason: string): void =>
@@ -228,12 +231,12 @@ export class AgentContainer extends Construct implements IGrantable {
   }
 }
 
-/** One for each network, because Container Insights is charged by the cluster. */
+/** The cluster for a network; one for each, because Container Insights is charged by the cluster. */
 function clusterIn(scope: Construct, vpc: IVpc): ICluster {
   const id = `Cluster${vpc.node.addr.slice(-8)}`;
   const made = scope.node.tryFindChild(id) as Cluster | undefined;
   const cluster = made ?? new Cluster(scope, id, { vpc, containerInsightsV2: ContainerInsights.ENABLED });
-  // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
+  // The class declares an optional member differently from its interface (exactOptionalPropertyTypes).
   return cluster as ICluster;
 }
 

@@ -1,12 +1,12 @@
 /**
  * All agents of a deployment: one queue and one function each, and one dead-letter queue for all.
  *
- * Owns: what agents share, and which function may send to which of them. Does not own: one agent
- * (`deployed-agent.ts`), what a message says, the queues' names (`queue-names.ts`).
+ * Owns: what agents share, and which function may send to which agent. Does not own: one agent
+ * (`deployed-agent.ts`), the content of messages, the queues' names (`queue-names.ts`).
  *
- * A message is a hint, the table decides; so a queue may lose, repeat or keep one too long, and the
- * dead-letter queue is evidence for people and nothing else: each message in it says from which queue it
- * came. A stack holds 500 resources, so what agents can share they do.
+ * A message is a hint, and the table decides, so a queue may lose, repeat or delay one. The dead-letter queue
+ * is only evidence for people; each message in it says from which queue it came. Agents share what they can,
+ * because a stack has at most 500 resources.
  */
 
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
@@ -25,35 +25,35 @@ import type { LogSettings } from './function.ts';
 import { queuePrefix } from './queue-names.ts';
 
 /**
- * Queues that a function's policy names one by one; what is too long for the role becomes a policy of its
- * own, another resource for each agent.
+ * The most queues that a function's policy names one by one. A longer list becomes a policy of its own,
+ * another resource for each agent.
  */
 const MOST_NAMED = 30;
 
-/** What the fleet needs to know of an agent. */
+/** The parts of an agent that the fleet needs. */
 export interface AgentDeclaration {
   readonly name: string;
   readonly timeoutMs: number;
-  /** It must not act twice, and nobody can ask what it did. */
+  /** The agent must not act twice, and has no probe. */
   readonly isUnsafe?: true;
-  /** Absent: in a function. */
+  /** Absent for an agent in a function. */
   readonly runsIn?: 'container';
-  /** Absent: its file has the code itself. */
+  /** Absent if the agent's file contains the code. */
   readonly remote?: 'lambda' | 'url' | 'command';
-  /** Its whole work is declared. */
+  /** The work, if it is entirely declared. */
   readonly declared?: DeclaredWork;
-  /** The agents it may have to send to, itself included. */
+  /** The agents to which it may have to send, itself included. */
   readonly peers: readonly string[];
 }
 
 export interface AgentFleetProps {
   readonly agents: readonly AgentDeclaration[];
-  /** What the deployment brings itself: none of the agents, but they send to them all. */
+  /** Agents that the deployment adds itself. No other agent sends to them, and they send to all. */
   readonly builtIn?: readonly AgentDeclaration[];
   readonly code: (agentName: string) => Code;
   /** The folder of the image of an agent that runs in a container. */
   readonly imageFolder: (agentName: string) => string | undefined;
-  /** What every agent's function has in its environment. */
+  /** The environment of every agent's function. */
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
   readonly maxConcurrency: number;
@@ -70,10 +70,10 @@ export interface AgentFleetProps {
 /** All agents of a deployment. */
 export class AgentFleet extends Construct {
   readonly agents: ReadonlyMap<string, AgentFunction>;
-  /** Beside them, and counted among them nowhere. */
+  /** The agents that the deployment adds itself; no count includes them. */
   readonly builtIn: ReadonlyMap<string, AgentFunction>;
 
-  /** What the names of its agents' queues begin with, and no other queue's. */
+  /** The prefix of the names of its agents' queues, which no other queue has. */
   readonly queuePrefix: string;
 
   constructor(scope: Construct, id: string, props: AgentFleetProps) {
@@ -126,7 +126,7 @@ export class AgentFleet extends Construct {
     for (const [sender, peers] of peersOf) this.allowSending(sender, [...peers]);
   }
 
-  /** @returns by agent, the function that it shares */
+  /** @returns the shared function of each agent that has one */
   private makeHosts({
     hosts,
     hostCode,
@@ -153,7 +153,7 @@ export class AgentFleet extends Construct {
     );
   }
 
-  /** An author's. @throws Error naming those there are */
+  /** An agent of an author. @throws Error whose message names the agents that exist */
   named(name: string): AgentFunction {
     const agent = this.agents.get(name);
     if (agent !== undefined) return agent;
@@ -165,8 +165,8 @@ export class AgentFleet extends Construct {
   }
 
   /**
-   * One policy for all queues. CDK's `enforceSSL` makes one for each, which would be a fifth of a stack; each
-   * queue takes `*` for itself.
+   * One policy for all queues. CDK's `enforceSSL` makes one for each queue, which would be a fifth of a
+   * stack. In a queue's policy, `*` means that queue.
    */
   private refusePlainText(queues: readonly Queue[]): void {
     const policy = new QueuePolicy(this, 'Policy', { queues: [...queues] });
@@ -181,7 +181,7 @@ export class AgentFleet extends Construct {
     );
   }
 
-  /** Lets a function send to these agents, and tells it which they are. */
+  /** Lets a function send to these agents, and puts their names into its environment. */
   allowSending(sender: IFunction, names: readonly string[]): void {
     const known = names.filter((name) => this.agents.has(name));
     if (known.length <= MOST_NAMED) tell(sender, this.grantSending(sender, known));
@@ -189,9 +189,9 @@ export class AgentFleet extends Construct {
   }
 
   /**
-   * Lets a function send to all agents, and if it is to, ask how full their queues are. One line of a policy
-   * for all of them, so that it neither grows nor changes with them: a send to an agent that is deployed no
-   * more is answered so, and not as forbidden.
+   * Lets a function send to all agents and, if needed, read how full their queues are. One policy line covers
+   * all of them, so it does not change with the agents, and a send to a removed agent fails with "no such
+   * queue" instead of "forbidden".
    */
   allowAll(
     sender: IFunction,
@@ -213,7 +213,7 @@ export class AgentFleet extends Construct {
     tell(sender, this.environmentFor(told));
   }
 
-  /** @returns what the sender must find in its environment */
+  /** @returns variables for the sender's environment */
   grantSending(sender: IGrantable, names: readonly string[]): Readonly<Record<string, string>> {
     const known = names.filter((name) => this.agents.has(name));
     for (const name of known) this.agents.get(name)?.grantSend(sender);

@@ -1,13 +1,12 @@
 /**
- * Hosts: functions that have the code of several agents each.
+ * Hosts: functions that contain the code of several agents each.
  *
- * Owns: which agents share one, what their settings add up to, what is refused and said of it. Does not
- * own: an agent's queue and what takes from it (`deployed-agent.ts`), what such a function does
+ * Owns: which agents share one, how their settings are combined, and refusals and warnings about it. Does not
+ * own: an agent's queue and mapping (`deployed-agent.ts`), what such a function does
  * (`agent/host-handler.ts`).
  *
- * Each agent keeps its queue, its mapping and its place among the dead letters, so its depth, pause,
- * admission and alarms stay its own. What a function has but once is shared: memory, environment, network,
- * permissions.
+ * Each agent keeps its queue, its mapping and its dead letters, so its depth, pause, admission and alarms
+ * stay its own. Everything that belongs to the function is shared: memory, environment, network, permissions.
  */
 
 import type { IPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -21,18 +20,18 @@ import type { FoundAgent } from './discovery.ts';
 import type { SteadfastProps } from './steadfast-props.ts';
 import { addFunction, type FunctionSettings, type LogSettings } from './function.ts';
 
-/** What decides whether an agent may share a function. */
+/** The facts that decide whether an agent may share a function. */
 export type Hostable = Pick<FoundAgent, 'name' | 'runsIn' | 'isolate' | 'remote' | 'declared'>;
 
-/** The host of all agents that name none (`hosting: 'shared'`). */
+/** The host of all agents that name no other (`hosting: 'shared'`). */
 const SHARED = 'shared';
-/** The host of those whose work is declared, and who send no secret. */
+/** The host of agents whose work is declared and that send no secret. */
 const READY = 'http';
 const NAME = /^[a-z][a-z0-9-]{0,39}$/;
 
 /**
- * The host of those whose work is declared: those that send the same secret share one, and no other code is
- * in it, so that none can read another's.
+ * The host of an agent whose work is declared. Agents that send the same secret share one. It contains no
+ * other code, which could read the secret.
  */
 function readyHost({ secret }: NonNullable<FoundAgent['declared']>): string {
   if (secret === undefined) return READY;
@@ -41,7 +40,7 @@ function readyHost({ secret }: NonNullable<FoundAgent['declared']>): string {
   return `${READY}-${slug.replaceAll(/^-|-$/g, '')}`.slice(0, 40);
 }
 
-/** Why an agent has a function, or a process, of its own. */
+/** Why an agent has a function, or a process, of its own; undefined if it may share one. */
 function aloneFor({ runsIn, isolate, remote }: Hostable, settings: AgentSettings): string | undefined {
   if (runsIn !== undefined) return 'it runs in a container';
   if (isolate !== undefined) return 'it has processes of its own (isolate)';
@@ -50,8 +49,8 @@ function aloneFor({ runsIn, isolate, remote }: Hostable, settings: AgentSettings
 }
 
 /**
- * By host: the names of its agents.
- * @throws Error naming the agent that cannot share a function
+ * The names of the agents of each host.
+ * @throws Error that names an agent which cannot share a function
  */
 export function hostsOf(
   agents: readonly Hostable[],
@@ -76,14 +75,14 @@ export function hostsOf(
 
 const refused = (agent: string, what: string): Error => new Error(`agent '${agent}': ${what}`);
 
-/** An agent of a host, as it is deployed. */
+/** An agent of a host. */
 export interface HostMember {
   readonly name: string;
   readonly timeout: Duration;
   readonly settings: AgentSettings;
-  /** It must not act twice, and nobody can ask what it did. */
+  /** The agent must not act twice, and has no probe. */
   readonly isUnsafe: boolean;
-  /** Its work is declared: it waits for a service, and takes no other's place while it does. */
+  /** The agent's work is declared: it waits for a service and keeps no other agent from working. */
   readonly isDeclared: boolean;
   readonly maxConcurrency: number;
 }
@@ -97,16 +96,22 @@ export interface AgentHostProps {
   readonly tracing?: Tracing;
 }
 
-/** A shorter agent's `notDone` and its undo wait for the end of its process, which is the longest one's. */
+/**
+ * The largest allowed ratio of the time limits. After a crash, an agent with a shorter limit must wait for
+ * the longest one before its `notDone` counts or its undo begins.
+ */
 const MOST_TIMES_LONGER = 4;
-/** A function does not see how many of it run. Where there are so many and no more, others wait for one. */
+/**
+ * How long an invocation of a host with reserved executions may carry messages on. A process does not know
+ * whether others wait for it.
+ */
 const RESERVED_LONGEST_MS = 2_000;
 
-/** A function of several agents. */
+/** A function with the code of several agents. */
 export class AgentHost extends Construct {
   readonly function: LambdaFunction;
   readonly #members: readonly string[];
-  /** By agent: what was granted to it. */
+  /** The grants of each agent. */
   readonly #granted = new Map<string, Set<string>>();
 
   constructor(scope: Construct, id: string, hostName: string, props: AgentHostProps) {
@@ -148,7 +153,10 @@ export class AgentHost extends Construct {
     this.#sayWhatIsShared(hostName);
   }
 
-  /** Who is granted what an agent needs: all agents of the host get it, which is said. */
+  /**
+   * The principal for an agent's grants. All agents of the host get what is granted to it, and a warning says
+   * so.
+   */
   principalOf(agent: string): IPrincipal {
     const { grantPrincipal } = this.function;
     const granted = this.#granted.get(agent) ?? new Set();
@@ -225,7 +233,7 @@ function checkReserved(host: string, members: readonly HostMember[], reserved: n
   );
 }
 
-/** Also where a list, or its fields, is written out for each. */
+/** Whether two values are the same, also lists and objects with the same content. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   const isWrittenOut = (value: unknown): value is object =>
@@ -235,7 +243,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return fields.length === others.size && fields.every(([key, value]) => isSame(value, others.get(key)));
 }
 
-/** A setting that all agents of a function must share. */
+/** The value of a setting that all agents of a function must share. */
 function theSame<Value>(
   host: string,
   members: readonly HostMember[],

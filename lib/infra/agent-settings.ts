@@ -1,8 +1,8 @@
 /**
- * The settings of a single agent, and how a function of your own becomes one.
+ * The settings of a single agent, and how your own function becomes an agent's.
  *
- * Owns: the settings and every refusal about them. Does not own: what follows from an agent's declaration
- * in its workflow (its timeout), or the queue (`deployed-agent.ts`).
+ * Owns: the settings, and every refusal about them. Does not own: what follows from an agent's declaration in
+ * its workflow (its timeout), the queue (`deployed-agent.ts`).
  */
 
 import { CONTAINER_OPTIONS, type ContainerSettings } from './agent-container.ts';
@@ -23,81 +23,81 @@ import { checkOptions } from './known-options.ts';
 
 export interface AgentSettings {
   /**
-   * The function that it shares with all agents that name the same host. Each keeps its queue; memory,
-   * environment, network and permissions are those of all of them, and an attempt that ends its process
-   * (memory, `process.exit`, an endless loop) ends what the others' are doing there.
-   * @default - as `hosting` says; an `httpAgent` shares one with those that send the same secret
+   * The name of a host: all agents that name the same one share a function. Each keeps its queue; memory,
+   * environment, network and permissions apply to all of them. An attempt that ends the process (memory,
+   * `process.exit`, an endless loop) also ends the others' attempts in it.
+   * @default - by `hosting`; `httpAgent`s that send the same secret share one
    */
   readonly host?: string;
   /**
-   * Whether the process of the step before may begin its attempt itself, if it is in the same host.
-   * @default - yes, but for an agent that is `unsafe`, is an `httpAgent`, or has a `rate` or a
+   * Whether the process of the previous step may begin this agent's attempt itself, if both are in the same
+   * host.
+   * @default - yes, except for an agent that is `unsafe`, is an `httpAgent`, or has a `rate` or a
    * `maxConcurrency` of its own
    */
   readonly carryOn?: boolean;
   /**
-   * Another agent of its host may take more than four times as long. After a crash its probe is believed,
-   * and its undo begins, only when the longest one's time would be over.
+   * Allows another agent of its host to take more than four times as long. After a crash, this agent's probe
+   * is then believed, and its undo begins, only when the longest agent's time would be over.
    * @default false
    */
   readonly longHost?: boolean;
   /**
    * Memory of its function, in MB; CPU grows with it.
-   * @default - as all functions
+   * @default - the deployment's `memorySize`
    */
   readonly memorySize?: number;
   /**
-   * Messages under work at the same time, 2 to 1000.
+   * The most messages that are processed at the same time, 2 to 1000.
    * @default - the deployment's `agentConcurrency`
    */
   readonly maxConcurrency?: number;
   /**
-   * Messages that one invocation works on side by side, 1 to 10. Worth more than 1 where an
-   * agent waits rather than works.
+   * The number of messages that one invocation processes side by side, 1 to 10. More than 1 pays if the agent
+   * mostly waits.
    * @default 1
    */
   readonly batchSize?: number;
   /**
-   * Executions set aside for its function, at least its maximum concurrency.
+   * Concurrent executions reserved for its function, at least its maximum concurrency.
    * @default - none
    */
   readonly reservedConcurrency?: number;
   /**
    * How many of its attempts may begin, over all its processes: `'50/s'`, `'30/min'`; at most `'500/s'`.
-   * What comes beyond that is deferred and costs no attempt. The price is a write of the table for each
-   * attempt, or for a share of them in a busy process.
-   * @default - as many as come
+   * Further ones are deferred, which costs no attempt. Each attempt costs a write of the table; in a busy
+   * process several share one.
+   * @default - no limit
    */
   readonly rate?: string;
   /**
-   * What its function or container writes to its log. `ApplicationLogLevel.DEBUG`: also what every healthy
-   * step does, at the price of the lines.
-   * @default - as all functions
+   * The lowest level that its function or container logs. `ApplicationLogLevel.DEBUG` logs every healthy step
+   * as well.
+   * @default - the deployment's `logLevel`
    */
   readonly logLevel?: ApplicationLogLevel;
   /**
-   * Environment variables, beside those that Steadfast sets.
+   * Environment variables, in addition to those that Steadfast sets.
    * @default - none
    */
   readonly environment?: Readonly<Record<string, string>>;
   /**
-   * Files and folders that its code reads beside itself, named from the agent's file: `['./letter.txt',
-   * '../templates']`. Each lies in the asset as it lies from that file, so that
-   * `new URL('./letter.txt', import.meta.url)` finds it in tests, in `serve`, in `dev` and on AWS.
+   * Files and folders that its code reads, relative to the agent's file: `['./letter.txt', '../templates']`.
+   * They are at the same relative place in the asset, so that `new URL('./letter.txt', import.meta.url)`
+   * finds them in tests, in `serve`, in `dev` and on AWS.
    * @default - none
    */
   readonly files?: readonly string[];
   /**
-   * Packages that lie beside its code and not in it, with what they depend on: native modules, and those that
-   * look for files of their own. They come from the project's `node_modules`; a function runs on Linux and
-   * arm64, so before a deployment from another machine install them for that: `npm install --os=linux
-   * --cpu=arm64 --libc=glibc`.
+   * Packages that are put beside the bundle instead of into it, with their dependencies: native modules, and
+   * packages that read files of their own. They come from the project's `node_modules`. A function runs on
+   * Linux and arm64, so to deploy from another machine install them by `npm install --os=linux --cpu=arm64
+   * --libc=glibc`.
    * @default - none
    */
   readonly nodeModules?: readonly string[];
   /**
-   * The network of its function, which then needs a way out to the AWS services: a NAT gateway, or
-   * endpoints.
+   * The network of its function, which then needs a route to the AWS services: a NAT gateway, or endpoints.
    * @default - none
    */
   readonly vpc?: IVpc;
@@ -107,28 +107,28 @@ export interface AgentSettings {
    */
   readonly vpcSubnets?: SubnetSelection;
   /**
-   * What its function may reach in that network.
-   * @default - a new one that lets everything out
+   * The security groups of its function in that network.
+   * @default - a new one that allows all outbound traffic
    */
   readonly securityGroups?: readonly ISecurityGroup[];
   /**
    * A function of your own whose handler is the agent's `handler(…)`. Only `maxConcurrency`, `batchSize`,
-   * `rate` and `remoteFunction` still apply to it. What an imported function needs is said in a warning,
-   * because it cannot be changed from here.
+   * `rate` and `remoteFunction` still apply to it. An imported function cannot be changed, so a warning says
+   * what it needs.
    * @default - one made from the agent's file
    */
   readonly function?: IFunction;
   /**
-   * The Lambda function that does the work of a `remoteAgent(…, { lambda: true })`: the agent may invoke
-   * it, and nothing else. A version or an alias is as good.
+   * The Lambda function that does the work of a `remoteAgent(…, { lambda: true })`; also a version or an
+   * alias. The agent may invoke it, and nothing else.
    * @default - none
    */
   readonly remoteFunction?: IFunction;
   /**
-   * The service that runs an agent declared with `runsIn: 'container'`. Beside it only
-   * `environment`, `files`, `logLevel`, `nodeModules`, `rate` and `remoteFunction` apply.
-   * @default - nothing runs it here: run its image, or `npx steadfast worker`, with a role
-   * that `grantWork` allows the work
+   * The service that runs an agent declared with `runsIn: 'container'`. Besides it only `environment`,
+   * `files`, `logLevel`, `nodeModules`, `rate` and `remoteFunction` apply.
+   * @default - no service: run its image, or `npx steadfast worker`, with a role that `grantWork` allows the
+   * work
    */
   readonly container?: ContainerSettings;
 }
@@ -154,7 +154,7 @@ const AGENT_OPTIONS = {
   container: true,
 } as const satisfies KeysOf<AgentSettings>;
 
-/** SQS event sources take 2 to 1000; a batch of more than 10 would need a window to wait in. */
+/** SQS event sources accept 2 to 1000; a batch of more than 10 would need a window. */
 const MAX_CONCURRENCY = [2, 1_000] as const;
 const BATCH = [1, 10] as const;
 
@@ -221,8 +221,8 @@ export function checkSettings(
 }
 
 /**
- * What the relay of an agent must find in its environment.
- * @throws Error when a Lambda function is to do the work and none is named, or the other way round
+ * Variables for the relay of a remote agent.
+ * @throws Error if the agent needs a Lambda function and none is named, or the other way round
  */
 export function remoteEnvironment(
   agent: string,
@@ -240,7 +240,7 @@ export function remoteEnvironment(
   );
 }
 
-/** Makes a function of your own an agent's, as far as it can be changed. */
+/** Turns your own function into an agent's, as far as it can be changed. */
 export function adopt(
   scope: Construct,
   agent: string,

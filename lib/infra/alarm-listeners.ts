@@ -1,15 +1,15 @@
 /**
- * Whether the alarms have a subscriber.
+ * Warns if the alarms have no subscriber.
  *
- * Owns: the warning if they have none. Does not own: the topic (`monitoring.ts`), whether a subscriber has
- * confirmed: only the account knows.
+ * Does not own: the topic (`monitoring.ts`), whether a subscriber has confirmed, which only the account
+ * knows.
  */
 
 import { CfnSubscription, type ITopic } from 'aws-cdk-lib/aws-sns';
 import { Aspects, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
-/** Checks at synthesis: a listener must subscribe before, in this stack or in another of the app. */
+/** Checks at synthesis, so a subscriber must be added before, in this stack or in another of the app. */
 export function warnOfSilence(scope: Construct, topic: ITopic): void {
   let looked = false;
   Aspects.of(scope).add({

@@ -1,13 +1,13 @@
 /**
- * The alarms: what a person has to know of at once, and nothing else.
+ * The alarms: what a person must know at once, and nothing else.
  *
- * Owns: what is alarming, from when on, and what silence means. Does not own: who
- * is notified (`monitoring.ts`).
+ * Owns: the conditions, the thresholds, and what missing data means. Does not own: who is notified
+ * (`monitoring.ts`).
  *
- * Silence is alarming for three metrics only: sweeps, which a living supervisor makes every minute whatever
- * there is to do, and runs of the audit and ends of canaries, which come in their own time. These alarms are
- * about having no data, which is a state of its own: it is notified when an alarm gets there, and a new
- * deployment, which begins there, raises none
+ * Missing data raises an alarm for three metrics only: sweeps, which a living supervisor makes every minute
+ * even if nothing is due, runs of the audit, and ends of canaries, which have intervals of their own. These
+ * alarms use the state "insufficient data": it notifies when an alarm enters it, and a new deployment, which
+ * begins in it, raises none
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html).
  */
 
@@ -30,22 +30,26 @@ import type { MetricMaker } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
-/** Executions that are due are evaluated within a tick; twice that is late. */
+/**
+ * The age at which an overdue execution raises an alarm: twice the tick within which it should be evaluated.
+ */
 const OVERDUE = Duration.minutes(2);
-/** One run of the audit may be late, and one may be killed. */
+/** The number of missing audit runs that raise an alarm: one may be late, and one may be killed. */
 const MISSED_AUDITS = 3;
 /** The longest period of an alarm. */
 const DAY = Duration.days(1);
-/** A shorter absence of a service is an everyday matter: deferred work comes back by itself. */
+/**
+ * The time after which an open breaker raises an alarm. Shorter outages are common, and deferred work
+ * continues by itself.
+ */
 const BREAKER_OPEN_MINUTES = 10;
 /**
- * While a deployment replaces one function after another, one of them may not know
- * yet what another already needs.
+ * The time for which an agent may be missing during a deployment, which replaces one function after another.
  */
 const MISSING_MINUTES = 3;
-/** Fewer ends say nothing about a rate. */
+/** The fewest ends from which a rate is computed. */
 const FEWEST_ENDS = 10;
-/** CloudWatch's limit for one alarm. */
+/** CloudWatch's limit of metrics in one alarm. */
 const METRICS_IN_AN_ALARM = 10;
 
 export interface AlarmsProps {
@@ -54,22 +58,20 @@ export interface AlarmsProps {
   readonly scheduler: IFunction;
   readonly supervisor: IFunction;
   readonly table: ITable;
-  /**
-   * Percent of the executions that ended which failed or had to be undone, from which on there is an alarm.
-   */
+  /** The percentage of ended executions, failed or undone, from which an alarm is raised. */
   readonly failurePercent: number;
-  /** How often a canary starts; without one there is no alarm of it. */
+  /** How often a canary starts; without it there is no alarm about it. */
   readonly canary?: Duration;
   readonly audit: {
-    /** How often a run is expected. */
+    /** The expected interval between runs of the audit. */
     readonly runEvery: Duration;
-    /** From the beginning of a pass to the next. */
+    /** The interval between the beginnings of two passes. */
     readonly every: Duration;
   };
 }
 
 type Settings = Pick<AlarmProps, 'metric' | 'threshold' | 'alarmDescription'> & {
-  /** How many periods of the last ones have to be bad. */
+  /** How many of the last periods must be bad. */
   readonly bad: number;
   readonly of: number;
   readonly silence?: TreatMissingData;
@@ -77,7 +79,7 @@ type Settings = Pick<AlarmProps, 'metric' | 'threshold' | 'alarmDescription'> & 
 
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
-  /** Alarms that mean missing data: they are raised by `INSUFFICIENT_DATA`. */
+  /** Alarms on missing data, which the state `INSUFFICIENT_DATA` raises. */
   readonly ofSilence: ReadonlySet<Alarm>;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
@@ -96,7 +98,7 @@ export class Alarms extends Construct {
     ];
   }
 
-  /** From a threshold on, and unless said otherwise silence is good. */
+  /** Adds an alarm with a threshold. Missing data is good unless `silence` says otherwise. */
   private raise(id: string, { bad, of, silence, ...settings }: Settings): Alarm {
     return new Alarm(this, id, {
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -131,7 +133,10 @@ export class Alarms extends Construct {
     });
   }
 
-  /** One may begin in one period and end in the next; two that end in neither are late. */
+  /**
+   * The alarm about late canaries. One may begin in one period and end in the next; two periods without an
+   * end are late.
+   */
   private canaryLate({ metricOf, canary }: AlarmsProps): Alarm[] {
     if (canary === undefined) return [];
     const late = new Alarm(this, 'CanaryLate', {
@@ -228,8 +233,7 @@ export class Alarms extends Construct {
         metric: metricOf('OpenBreakers', { period: MINUTE }),
         threshold: 1,
         bad: BREAKER_OPEN_MINUTES,
-        // A tick that stays and one that does not may write their metrics in the same
-        // minute, and in the next none does.
+        // Ticks of both kinds may write their metrics in the same minute, and none in the next.
         of: BREAKER_OPEN_MINUTES + 2,
       }),
       this.raise('AgentMissing', {
@@ -264,7 +268,7 @@ export class Alarms extends Construct {
     });
   }
 
-  /** All agents have one queue of them. */
+  /** The alarm about dead letters, of which all agents share one queue. */
   private deadLetters({ agents: [agent] }: AlarmsProps): Alarm[] {
     if (agent === undefined) return [];
     const alarm = this.raise('DeadLetters', {
@@ -310,8 +314,8 @@ export class Alarms extends Construct {
   }
 
   /**
-   * Lambda reports drops only of functions that it may cut off: the supervisor, and
-   * what could not be set from here.
+   * The alarm about drops. Lambda reports them only for functions whose recursion it may stop: the
+   * supervisor, and functions that could not be configured here.
    */
   private recursionDropped({ agents, supervisor }: AlarmsProps): Alarm[] {
     const imported = agents
@@ -329,7 +333,7 @@ export class Alarms extends Construct {
     });
   }
 
-  /** One alarm over the sum of many metrics; several, where one cannot hold them all. */
+  /** An alarm over the sum of many metrics; several alarms if one cannot contain them all. */
   private sums(
     id: string,
     metrics: readonly IMetric[],

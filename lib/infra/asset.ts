@@ -1,8 +1,8 @@
 /**
- * From a bundle to the folder of an asset.
+ * Turns a bundle into the folder of an asset.
  *
- * Owns: what lies beside the code there, and its hash. Does not own: the code (`bundle.ts`), which files and
- * packages those are (`brought-along.ts`).
+ * Owns: the files beside the code, and the hash. Does not own: the code (`bundle.ts`), which files and
+ * packages are added (`brought-along.ts`).
  */
 
 import { createHash } from 'node:crypto';
@@ -13,8 +13,8 @@ import { type Beside, foldersBelow, type Owner } from './brought-along.ts';
 import { type Bundle, EXTENSION, hashOf } from './bundle.ts';
 
 /**
- * The same code with files and packages beside it. Where one lies above the agent's file, the code moves down
- * into folders named like those of that file.
+ * The bundle with files and packages beside it. If one is above the agent's file, the code moves down into
+ * folders with the same names as those of that file.
  */
 export function withBeside(bundle: Bundle, owner: Owner, beside: Beside): Bundle {
   if (beside.size === 0) return bundle;
@@ -34,8 +34,8 @@ export function withBeside(bundle: Bundle, owner: Owner, beside: Beside): Bundle
 const isPackage = (place: string): boolean => place.startsWith('node_modules/');
 
 /**
- * A bundle as the code of a function. `folder` (in the cloud assembly) also gets esbuild's metafile, beside
- * the code and not in it, for size budgets: `<folder>/<name>.meta.json`.
+ * A bundle as the code of a function. esbuild's metafile is written to `folder` (in the cloud assembly) as
+ * `<folder>/<name>.meta.json`, beside the code and not in it, for size budgets.
  */
 export function codeOf(name: string, bundle: Bundle, folder: string): Code {
   const path = join(folder, name);
@@ -44,7 +44,7 @@ export function codeOf(name: string, bundle: Bundle, folder: string): Code {
   return Code.fromAsset(path, { assetHash: bundle.hash });
 }
 
-/** Writes the code and what lies beside it into a folder. */
+/** Writes the code and the files beside it into a folder. */
 export function writeBundle({ files, beside = new Map() }: Bundle, folder: string): void {
   for (const name of [...files.keys(), ...beside.keys()])
     mkdirSync(dirname(join(folder, name)), { recursive: true });

@@ -1,10 +1,12 @@
 /**
- * A deployment at rest: starts, claims, sweeps and audits nothing, by one deployment in and one out.
+ * A deployment at rest starts, claims, sweeps and audits nothing. One deployment enters that state, another
+ * leaves it.
  *
  * Owns: what is switched off in the template. Does not own: the routes that are refused meanwhile
- * (`api/routes.ts`). What has begun goes on to its process deadline, and reports under its live lease.
+ * (`api/routes.ts`). Attempts under way continue to their process deadline, and report under their live
+ * lease.
  *
- * What fills the triggers' queues stays on: a disabled rule loses its events, and a queue keeps them for 14
+ * The sources of triggers stay on, because a disabled rule loses its events, while a queue keeps them for 14
  * days.
  */
 
@@ -16,8 +18,8 @@ import { Aspects } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 
 /**
- * @param all whose queues are read no more, and whose containers stop
- * @param clocks whose rules start nothing: the supervisors', the audit's, the wake-ups'
+ * @param all constructs whose queues are no longer read, and whose containers stop
+ * @param clocks constructs whose rules are disabled: those of supervisors, audit and wake-ups
  */
 export function bringToRest(all: IConstruct, ...clocks: readonly IConstruct[]): void {
   Aspects.of(all).add({

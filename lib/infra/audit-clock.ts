@@ -1,13 +1,13 @@
 /**
  * The audit: one Lambda function on a schedule of its own, for what the wake index cannot show.
  *
- * Owns: its trigger and settings. Does not own: what it may do to the table
- * (`state-table.ts`), what is out of order.
+ * Owns: its trigger and settings. Does not own: what it may do to the table (`state-table.ts`), what it
+ * repairs.
  *
- * It shares neither function nor role with the supervisor: what stops the one must not stop the other, and no
- * other role may read all of the table or delete from it. No execution waits for it, so nothing is set aside
- * for it, and a run that is missed is not made up for. A pass takes as many runs as it needs, one after the
- * other; while it is not time for another one, a run reads its receipt and ends.
+ * It shares neither function nor role with the supervisor, so that one failure does not stop both, and no
+ * other role may read the whole table or delete from it. No execution waits for it, so no concurrency is
+ * reserved, and a missed run is not made up for. A pass takes as many runs as it needs, one after the other;
+ * if the next pass is not due, a run reads its receipt and ends.
  */
 
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
@@ -24,27 +24,27 @@ export interface AuditClockProps {
   readonly logs: LogSettings;
   readonly memorySize: number;
   readonly tracing?: Tracing;
-  /** From the beginning of a pass through the table to the next, at least. */
+  /** The shortest time between the beginnings of two passes through the table. */
   readonly every: Duration;
-  /** Read in one run, at most. */
+  /** The most that one run reads. */
   readonly megabytes: number;
 }
 
-/** An execution that lost its wake time waits for the next pass. */
+/** The longest interval: an execution that lost its wake time waits for the next pass. */
 const MOST_SELDOM = Duration.days(2);
 /**
- * While a pass is under way; Lambda lets a function run for 15 minutes, and two runs
- * side by side would do one's work.
+ * The interval of runs while a pass is under way. Lambda lets a function run for 15 minutes, and two runs
+ * side by side would do the same work.
  */
 const RUN_EVERY_MINUTES = 15;
 const SHORTEST_RUN_MINUTES = 2;
 
-/** The function that reads the whole table for what no index has, and when it runs. */
+/** The function that reads the whole table for what no index shows, and its schedule. */
 export class AuditClock extends Construct {
   readonly function: Function;
   readonly rule: Rule;
   readonly every: Duration;
-  /** From run to run. */
+  /** The interval between two runs. */
   readonly runEvery: Duration;
 
   constructor(scope: Construct, id: string, props: AuditClockProps) {

@@ -1,12 +1,13 @@
 /**
- * The files and packages beside an agent's bundle in its asset, which its settings name.
+ * The files and packages that an agent's settings put beside its bundle in the asset.
  *
- * Owns: where each lies in the asset, so that the agent's code finds it there as in a test. Does not own: the
- * bundle (`bundle.ts`), what should have been named (`left-behind.ts`).
+ * Owns: the place of each in the asset, so that the agent's code finds it there as in a test. Does not own:
+ * the bundle (`bundle.ts`), missing settings (`left-behind.ts`).
  *
- * A file lies from the bundle as it lies from the agent's file; where one lies above that, the bundle moves
- * down into folders named like those of the agent's file. A package comes from the project's `node_modules`
- * with what it depends on, without an installation: synthesis needs neither network nor Docker.
+ * A file has the same place relative to the bundle as it has relative to the agent's file. If it is above
+ * that file, the bundle moves down into folders with the names of those of the agent's file. A package is
+ * copied from the project's `node_modules` with its dependencies and without an installation, so synthesis
+ * needs neither network nor Docker.
  */
 
 import {
@@ -22,7 +23,7 @@ import {
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { DiscoveryError } from './discovery.ts';
 
-/** What settings name; see `AgentSettings`. */
+/** The files and packages that settings name; see `AgentSettings`. */
 export interface Named {
   readonly files?: readonly string[];
   readonly nodeModules?: readonly string[];
@@ -36,10 +37,10 @@ export interface Owner {
   readonly root: string;
 }
 
-/** Path in the asset, from the bundle → file on disk. */
+/** The file on disk for each path in the asset, relative to the bundle. */
 export type Beside = ReadonlyMap<string, string>;
 
-/** @throws DiscoveryError for what is not there, or lies outside of the project */
+/** @throws DiscoveryError for a file that does not exist, or is outside the project */
 export function broughtAlong(owner: Owner, { files = [], nodeModules = [] }: Named): Beside {
   const folder = dirname(owner.file);
   const own = files.flatMap((named) => {
@@ -53,7 +54,7 @@ export function broughtAlong(owner: Owner, { files = [], nodeModules = [] }: Nam
   return new Map([...own, ...nodeModules.flatMap((name) => [...packageFiles(owner, [name])])]);
 }
 
-/** The folders that the code moves down into, for what lies above the agent's file to have a place. */
+/** The folders into which the code moves down, so that files above the agent's file have a place. */
 export function foldersBelow(owner: Owner, beside: Beside): string {
   const ups = [...beside.keys()].map((place) => place.split('/').filter((part) => part === '..').length);
   const most = Math.max(0, ...ups);
@@ -67,15 +68,15 @@ interface Manifest {
 }
 
 interface Placed {
-  /** In the asset. */
+  /** The place in the asset. */
   readonly place: string;
-  /** On disk, without links. */
+  /** The path on disk, with links resolved. */
   readonly from: string;
 }
 
 /**
- * The packages and what they depend on. Each lies at the top, or where that is taken by another version,
- * below the package that needs it; one level after the other, so that nothing comes between later.
+ * The files of packages and their dependencies. Each package is at the top level or, if another version is
+ * there, below the package that needs it. They are placed level by level, so that no later one comes between.
  */
 export function packageFiles(owner: Owner, names: readonly string[]): Beside {
   const placed = new Map<string, string>();
@@ -140,7 +141,10 @@ function filesIn(path: string, without?: string): string[] {
 /** ELF's numbers of the machines that AWS runs. */
 const MACHINES = { arm64: 0xb7, x64: 0x3e } as const;
 
-/** A native module of a package, where none of the package runs on that machine under Linux. */
+/**
+ * A native module in a package of which no module runs on that machine under Linux; undefined if there is
+ * none.
+ */
 export function foreignNative(beside: Beside, machine: keyof typeof MACHINES): string | undefined {
   const native = [...beside.values()].filter((file) => file.endsWith('.node'));
   return native.some((file) => machineOf(file) === MACHINES[machine]) ? undefined : native[0];

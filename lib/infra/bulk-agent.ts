@@ -1,8 +1,8 @@
 /**
- * The agent behind bulk actions, which a deployment brings itself.
+ * The agent behind bulk actions, which each deployment contains.
  *
- * Owns: what it is as an agent, and its settings. Does not own: what it does (`scheduler/bulk-page.ts`), its
- * queue and its function (`deployed-agent.ts`).
+ * Owns: its declaration and its settings. Does not own: what it does (`scheduler/bulk-page.ts`), its queue
+ * and its function (`deployed-agent.ts`).
  */
 
 import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -12,15 +12,15 @@ import type { AgentSettings } from './agent-settings.ts';
 import { callerSetting } from './settings-of-props.ts';
 import type { SteadfastProps } from './steadfast-props.ts';
 
-/** It sends to all agents, which one statement allows (`AgentFleet.allowAll`). */
+/** Its declaration. It sends to all agents, which one statement allows (`AgentFleet.allowAll`). */
 export const BULK_AGENT: AgentDeclaration = { ...BULK, peers: [] };
 
 /** The key of its function's code. */
 export const BULK_ENTRY = 'bulk';
 
 /**
- * The most pages under way at the same time: a hundred commands each, ten at a time. If
- * `agentConcurrency` is less, that holds.
+ * The most pages under way at the same time, each of a hundred commands, ten at a time. A smaller
+ * `agentConcurrency` applies instead.
  */
 const CONCURRENCY = 10;
 
@@ -39,7 +39,7 @@ export const bulkSettings = ({
         [BULK.name]: { maxConcurrency: Math.min(CONCURRENCY, agentConcurrency), ...agentSettings[BULK.name] },
       };
 
-/** It answers approvals in a person's name, so it must know who is one. */
+/** Tells it which sessions are one person, because it answers approvals in a person's name. */
 export function addCallerSetting(handler: IFunction, props: SteadfastProps): void {
   if (!(handler instanceof LambdaFunction)) return;
   for (const [name, value] of Object.entries(callerSetting(props))) handler.addEnvironment(name, value);

@@ -1,13 +1,12 @@
 /**
- * The folder from which a container agent's image is built: the worker, the attempt's process, the
- * agent's code, the files in the folder named like the agent beside it, the Dockerfile. Docker
- * itself is needed at deployment only.
+ * The folder from which a container agent's image is built: the worker, the attempt's process, the agent's
+ * code, the files in the folder beside it with the agent's name, the Dockerfile. Only a deployment needs
+ * Docker.
  *
- * Owns: what is in that folder. Does not own: the image (`containers/Dockerfile`), the
- * agents' functions (`bundle.ts`).
+ * Does not own: the image (`containers/Dockerfile`), the agents' functions (`bundle.ts`).
  *
- * Unlike a function's, the code keeps the whole search for credentials: a task's are fetched from an address,
- * and fetched again before they expire, which an attempt of a day outlives several times.
+ * Unlike a function's, the code contains the whole search for credentials: a task fetches its credentials
+ * from an address, again before they expire, which happens several times during an attempt of a day.
  */
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,7 +21,7 @@ const PROGRAMS = ['main', 'attempt'] as const;
 
 /**
  * @param equip adds what the agent's settings name beside its code
- * @returns agent name → folder, below `folder`, of all agents that run in containers
+ * @returns the folder, below `folder`, of each agent that runs in a container
  */
 export function bundleContainers(
   found: Discovery,
@@ -53,8 +52,8 @@ export function bundleContainers(
 }
 
 /**
- * Copies what an agent brings along beside its code: programs in other languages, tables. Python compiles its
- * files anew.
+ * Copies the files beside an agent's code: programs in other languages, tables. Python's compiled files are
+ * left out.
  */
 function copyFiles(from: string, to: string): void {
   if (existsSync(from))
@@ -63,7 +62,7 @@ function copyFiles(from: string, to: string): void {
 
 const COPY_CODE = 'COPY *.mjs *.mjs.map ./\n';
 
-/** Copies what lies beside the programs as well. */
+/** Copies the files beside the programs as well. */
 function dockerfile(folder: string): string {
   const text = readFileSync(join(PACKAGE_ROOT, 'containers', 'Dockerfile'), 'utf8');
   const others = readdirSync(folder, { withFileTypes: true })

@@ -2,13 +2,13 @@
  * Bundles every Lambda function, nearly always in two runs of esbuild.
  *
  * Owns: how TypeScript becomes a function's code. Does not own: which functions there are (`discover.ts`),
- * the modules that are written for it (`written-entries.ts`).
+ * generated modules (`written-entries.ts`).
  *
- * Why not NodejsFunction: it starts one esbuild process per function, each of which parses the AWS SDK
- * again. Measured on two cores with six functions: 2.0 to 2.4 s, against 0.7 to 1.3 s for the one run
- * here; every synth pays it. What users of NodejsFunction expect is kept: ES modules, minified, source
- * maps, assets addressed by content, no Docker, and nothing is bundled where CDK says that a stack needs
- * no code (`aws:cdk:bundling-stacks`).
+ * Why not NodejsFunction: it starts one esbuild process per function, each of which parses the AWS SDK again.
+ * Measured on two cores with six functions: 2.0 to 2.4 s, against 0.7 to 1.3 s for the one run here; every
+ * synth pays it. What users of NodejsFunction expect is kept: ES modules, minified, source maps, assets
+ * addressed by content, no Docker, and nothing is bundled where CDK says that a stack needs no code
+ * (`aws:cdk:bundling-stacks`).
  */
 
 import { createHash } from 'node:crypto';
@@ -53,7 +53,7 @@ export const PROGRAM = {
 } as const satisfies BuildOptions;
 
 const ALIAS = {
-  // One copy of the library, also where a workflow folder lies outside of it.
+  // One copy of the library, even if a workflow folder is outside the project.
   steadfast: programFile('lib/index'),
   'steadfast/client': programFile('lib/client'),
   '@aws-sdk/credential-provider-node': programFile('lib/infra/lambda-credentials'),
@@ -62,60 +62,59 @@ const ALIAS = {
 
 /** One function's code, before it is on disk. */
 export interface Bundle {
-  /** File name in the asset → content. */
+  /** The content of each file in the asset, by name. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** A hash of the content alone: the same sources give the same in any folder on any machine. */
+  /** A hash of the content only: the same sources give the same hash in any folder on any machine. */
   readonly hash: string;
-  /** Size of the code without its source map. */
+  /** The size of the code without its source map. */
   readonly bytes: number;
-  /** What esbuild knows of it: inputs, sizes, exports. */
+  /** esbuild's metafile: inputs, sizes, exports. */
   readonly metafile: Metafile;
-  /** Calls in it whose module is known only when they run. */
+  /** Calls in the code whose module is computed at run time. */
   readonly computed: readonly Message[];
-  /** What lies beside the code: path in the asset, from the code → file on disk. */
+  /** Files beside the code: the file on disk for each path in the asset, relative to the code. */
   readonly beside?: Beside;
 }
 
 export interface BundleProps {
   /** The project's folder. */
   readonly root: string;
-  /** Function name → TypeScript file that exports `handler`. */
+  /** The TypeScript file that exports `handler`, by the function's name. */
   readonly entries: Readonly<Record<string, string>>;
   /**
-   * Function name, which ends with the agent's → the agent's file: bundled as `lambdas/agent.ts`, in which it
-   * stands for '@steadfast/agent'.
+   * The agent's file, by a function name that ends with the agent's. It is bundled as `lambdas/agent.ts`,
+   * where it replaces '@steadfast/agent'.
    * @default - none
    */
   readonly agents?: Readonly<Record<string, string>>;
   /** Agents whose functions are bundled as `lambdas/isolated-agent.ts`. @default - none */
   readonly isolated?: readonly string[];
   /**
-   * Module name → file, for names that no package has.
-   * @default - none but those that every function needs
+   * Files that replace modules by name, for names that no package has.
+   * @default - only those that every function needs
    */
   readonly alias?: Readonly<Record<string, string>>;
   /**
-   * Packages that lie beside the code, and not in it.
+   * Packages that are put beside the code instead of into it.
    * @default - none
    */
   readonly external?: readonly string[];
   /**
-   * For a debugger: names as they were written, and a source map that holds the
-   * sources and says where they are.
+   * For a debugger: keeps names, and adds a source map that contains the sources and their paths.
    * @default false
    */
   readonly readable?: boolean;
   /**
-   * Whether what an entry imports when it runs is a file of its own, which fails by itself.
+   * Puts a module that an entry imports at run time into a file of its own, so that it can fail by itself.
    * @default false
    */
   readonly split?: boolean;
 }
 
 /**
- * The functions of a deployment: one per file of `lambdas/`, and of `lambdas/agent.ts` one per agent.
- * @param packages by agent: those that lie beside its code
- * @param inspected the agent that a debugger attaches to
+ * The functions of a deployment: one for each file in `lambdas/`; for `lambdas/agent.ts`, one for each agent.
+ * @param packages the packages beside the code, by agent
+ * @param inspected the agent to which a debugger attaches
  */
 export function bundleDeployment(
   found: Discovery,
@@ -160,10 +159,10 @@ export function bundleDeployment(
   ]);
 }
 
-/** By host: the names of its agents. */
+/** The names of the agents of each host. */
 export type Hosts = ReadonlyMap<string, readonly string[]>;
 
-/** Each has the code of all its agents, and beside it the packages of all. */
+/** Bundles hosts, each with the code and the packages of all its agents. */
 function bundleHosts(
   found: Discovery,
   hosts: Hosts,
@@ -181,7 +180,7 @@ function bundleHosts(
           entries: { [hostEntry(host)]: writeHostEntry(root, files) },
           external: [...new Set(names.flatMap((name) => packages[name] ?? []))],
           readable: inspected !== undefined && names.includes(inspected),
-          // Else a package beside the code, of whichever agent, would be imported before the host has begun.
+          // Otherwise a package of any agent would be imported before the host has begun.
           split: true,
         }),
       ];
@@ -191,7 +190,7 @@ function bundleHosts(
 
 export type Packages = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** In one run those whose packages are the same: mostly all. */
+/** Bundles agents in as few runs as possible: one for all with the same packages, which mostly are all. */
 export function bundleAgents(
   root: string,
   agents: readonly { readonly name: string; readonly file: string }[],
@@ -219,14 +218,14 @@ export function bundleAgents(
 const formsIn = ({ workflows }: Discovery): string =>
   JSON.stringify(Object.fromEntries(workflows.map(({ name, forms }) => [name, forms ?? {}])));
 
-/** Without the spaces. */
+/** The OpenAPI document without spaces. */
 const openapi = (): string =>
   JSON.stringify(JSON.parse(readFileSync(join(PACKAGE_ROOT, 'docs', OPENAPI_FILE), 'utf8')));
 
 /** The key of a host's function. */
 export const hostEntry = (host: string): string => `hosts/${host}`;
 
-/** The key of an agent's function; no agent can be named like it, so none can shadow a role. */
+/** The key of an agent's function. No agent can have a role's key. */
 export const agentEntry = (name: string): string => `agents/${name}`;
 
 /**
@@ -247,7 +246,7 @@ export function bundleFunctions({
   try {
     return bundleEntries({ ...props, entries: { ...props.entries, ...Object.fromEntries(behind) } });
   } catch (error) {
-    // A file that an agent lacks is reported for the agent's file, not for the entry that imports it.
+    // A missing file is then reported for the agent's file that needs it, not for the entry that imports it.
     bundleEntries({ ...props, entries: agents });
     throw error;
   }
@@ -255,8 +254,8 @@ export function bundleFunctions({
 
 function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
   const names = Object.keys(props.entries);
-  // Nothing is written there: the place only gives source maps the same relative
-  // paths wherever the assets end up.
+  // Nothing is written there; the folder only makes the relative paths in source maps independent of the
+  // assets' place.
   const outdir = join(scratchOf(props.root), 'functions');
   const built = building(() =>
     buildSync({
@@ -264,7 +263,8 @@ function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
       entryPoints: Object.fromEntries(names.map((name) => [`${name}/index`, props.entries[name] ?? ''])),
       outdir,
       ...PROGRAM,
-      // Stack traces need positions only; with the sources in it the map would be several times the code.
+      // Stack traces need only positions; with the sources the map would be several times as large as the
+      // code.
       sourcemap: 'linked',
       sourcesContent: false,
       ...(props.readable === true ? readableAt(join(outdir, names[0] ?? '')) : {}),
@@ -289,7 +289,7 @@ function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
   );
 }
 
-/** @throws DiscoveryError for what no bundle can hold; esbuild's own error for what else does not build */
+/** @throws DiscoveryError for code that cannot be bundled; esbuild's own error for other failures */
 function building<Built>(build: () => Built): Built {
   try {
     return build();
@@ -312,7 +312,10 @@ function unloadable(file: string, location: Message['location']): string {
   return `${from}imports ${file}, which a bundle cannot hold: set agentSettings: { '<agent>': { files: ['./${basename(file)}'] } }, and load it by new URL('./${basename(file)}', import.meta.url)`;
 }
 
-/** The sources of a map are relative to where it would be written, and it will be elsewhere. */
+/**
+ * A plugin that corrects the sources in a map: they are relative to where it would be written, and it will be
+ * elsewhere.
+ */
 const readableAt = (folder: string) =>
   ({
     minify: false,
@@ -321,19 +324,21 @@ const readableAt = (folder: string) =>
   }) as const;
 
 /**
- * What stands for itself is left out: esbuild would look for it in the user's
- * project, and it is a package of ours.
+ * The aliases of a run. A module aliased to itself is left out, because esbuild would look for it in the
+ * user's project, and it is a package of ours.
  */
 const aliases = (own: BundleProps['alias']): Record<string, string> =>
   Object.fromEntries(Object.entries({ ...ALIAS, ...own }).filter(([name, to]) => name !== to));
 
-/** The same code with a file beside it. */
+/** The bundle with another file beside the code. */
 export function withFile(bundle: Bundle, name: string, text: string): Bundle {
   const files = new Map([...bundle.files, [name, Buffer.from(text)]]);
   return { ...bundle, files, hash: hashOf(files) };
 }
 
-/** The part of one function: its entry first, then what that imports when it runs. */
+/**
+ * The part of a metafile that belongs to one function: its entry first, then what that imports at run time.
+ */
 function metafileOf(whole: Metafile, name: string): Metafile {
   const entry = `${name}/index${EXTENSION}`;
   const outputs = Object.entries(whole.outputs)

@@ -1,8 +1,8 @@
 /**
- * The canary of a deployment: an execution that starts by itself every few minutes, and whose end is counted.
+ * The canary of a deployment: an execution that is started every few minutes, and whose end is counted.
  *
- * Owns: that its workflow and its agent are deployed like those of the folders, when it starts. Does not own:
- * its steps (`scheduler/canary-workflow.ts`), the alarm (`alarms.ts`).
+ * Owns: adding its workflow and agent to those of the folders, and its schedule. Does not own: its steps
+ * (`scheduler/canary-workflow.ts`), the alarm (`alarms.ts`).
  */
 
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
@@ -12,13 +12,13 @@ import { programFile } from '../project/package-files.ts';
 import type { Discovery } from './discovery.ts';
 import type { Triggers } from './triggers.ts';
 
-/** CloudWatch's periods are whole minutes, and a later alarm would be of little use. */
+/** The longest interval. CloudWatch's periods are whole minutes, and a later alarm would be of little use. */
 const MOST_MINUTES = 60;
 
-/** One for each, so that several stacks of an app share the bundles of what was found. */
+/** The discovery with a canary, cached so that several stacks of an app share the bundles. */
 const made = new WeakMap<Discovery, Discovery>();
 
-/** Adds the canary to the workflows that were found. @throws Error naming what is allowed */
+/** Adds the canary to the workflows that were found. @throws Error whose message says what is allowed */
 export function withCanary(found: Discovery, every: Duration | undefined): Discovery {
   if (every === undefined) return found;
   const minutes = every.toMinutes({ integral: false });
@@ -42,7 +42,7 @@ export function withCanary(found: Discovery, every: Duration | undefined): Disco
   return both;
 }
 
-/** Starts it; what waits while the deployment is at rest is started after. */
+/** Adds its schedule. Canaries that wait while the deployment is at rest are started afterwards. */
 export function startCanary(triggers: Triggers, every: Duration | undefined): void {
   if (every === undefined) return;
   const { name } = CANARY;

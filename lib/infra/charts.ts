@@ -1,8 +1,8 @@
 /**
  * A chart as graphs of the dashboard.
  *
- * Owns: how a line becomes a metric, or an expression of several. Does not own: which charts there are
- * (`aws/charts.ts`), what else the dashboard shows (`dashboard.ts`).
+ * Owns: how a line becomes a metric, or an expression over several. Does not own: which charts there are
+ * (`aws/charts.ts`), the rest of the dashboard (`dashboard.ts`).
  */
 
 import { GraphWidget, type IMetric, MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
@@ -26,7 +26,7 @@ export const chartGraph = <Name extends string>(
     lines.map((line, at) => drawn(line, of, line.label, at)),
   );
 
-/** @param by what each of the names is: a workflow, an agent */
+/** @param by the dimension of the names: a workflow, an agent */
 export const chartGraphOfEach = <Name extends string>(
   { title, line }: ChartOfEach<Name>,
   by: string,
@@ -38,7 +38,7 @@ export const chartGraphOfEach = <Name extends string>(
     names.map((name, at) => drawn(line, of(name), name, at)),
   );
 
-/** @param at in one graph each metric of an expression has an id of its own: it counts the lines */
+/** @param at the index of the line. In one graph each metric of an expression needs an id of its own */
 function drawn<Name extends string>(
   line: ChartLine<Name>,
   of: MetricBy<Name>,

@@ -1,9 +1,8 @@
 /**
- * Where the code of a deployment's functions and images comes from: one bundling of
- * everything that was found, or none.
+ * The code of a deployment's functions and images: one bundling of everything that was found, or none.
  *
- * Owns: which bundle is whose, what lies beside it, and where its assets are written. Does not own: the
- * bundling (`bundle.ts`, `bundle-container.ts`).
+ * Owns: which bundle belongs to which function, the files beside it, and where assets are written. Does not
+ * own: the bundling (`bundle.ts`, `bundle-container.ts`).
  */
 
 import { dirname, join } from 'node:path';
@@ -21,23 +20,23 @@ import { bundleContainers } from './bundle-container.ts';
 import { type Discovery, DiscoveryError, type FoundAgent } from './discovery.ts';
 import { leftBehind } from './left-behind.ts';
 
-/** Context: the agent that a debugger attaches to; `steadfast dev --inspect` sets it. */
+/** Context: the agent to which a debugger attaches; set by `steadfast dev --inspect`. */
 const INSPECTED = 'steadfast:inspected';
 type Bundles = ReturnType<typeof bundleDeployment>;
 /**
- * Bundles of workflows, made once for all stacks: stages of an app differ in settings, and mostly not in
- * code.
+ * Bundles of workflows, made once for all stacks: stages of an app mostly differ in settings and not in code.
  */
 const bundled = new WeakMap<Discovery, Map<string, Bundles>>();
 
 export interface CodeSource {
-  /** @param trigger of a starter: the folder of its asset, and the file beside the code */
+  /** @param trigger for a starter: the folder of its asset, and the file beside the code */
   readonly code: (name: string, trigger?: { readonly asset: string; readonly file: string }) => Code;
   readonly imageFolder: (agentName: string) => string | undefined;
 }
 
 /**
- * Bundles unless CDK says that this stack needs no code (as in `cdk list`, and in tests of the template).
+ * Bundles, unless the CDK says that this stack needs no code (as in `cdk list`, and in tests of the
+ * template).
  * @param deploymentName the folder of its assets in the assembly, which several deployments may share
  */
 export function codeSource(
@@ -91,8 +90,8 @@ export function codeSource(
 }
 
 /**
- * What lies beside the code of a host: that of all its agents.
- * @throws DiscoveryError where the code cannot lie as it does from each agent's file
+ * Adds the files beside the code of a host: those of all its agents.
+ * @throws DiscoveryError if the code cannot have the same place relative to the files of each agent
  */
 function withFilesOf(
   root: string,
@@ -111,9 +110,9 @@ function withFilesOf(
 }
 
 /**
- * Adds what an agent's settings name beside its code.
+ * Adds the files that an agent's settings name beside its code.
  * @param ours what is in every agent's bundle
- * @throws DiscoveryError for what its code looks for and cannot find
+ * @throws DiscoveryError for a file or package that its code looks for and cannot find
  */
 export function equipAgent(
   owner: Owner,
@@ -157,7 +156,7 @@ export const packagesIn = (
     ),
   );
 
-/** Native packages that are installed for other machines alone than the one that the agent runs on. */
+/** Native packages that are installed only for other machines than the one on which the agent runs. */
 function foreign(owner: Owner, settings: AgentSettings): string[] {
   const machine = settings.container?.cpuArchitecture === CpuArchitecture.X86_64 ? 'x64' : 'arm64';
   return (settings.nodeModules ?? []).flatMap((name) => {

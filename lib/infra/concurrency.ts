@@ -1,9 +1,8 @@
 /**
- * Compares the concurrent executions that a deployment may take with the account's.
+ * Compares the concurrent executions that a deployment may take with the account's limit.
  *
- * Owns: the sum, and what is said about it when the stack is built. Does not own: the settings.
- * The account is not known then, so what may be too much is a warning; only what no account of
- * that size could have is refused.
+ * Owns: the sum, and the messages about it at synthesis. Does not own: the settings. The account is unknown
+ * at that time, so too much is a warning; only what no account with that limit can provide is refused.
  */
 
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
@@ -12,18 +11,21 @@ import type { Construct } from 'constructs';
 import type { AgentFunction } from './deployed-agent.ts';
 import type { StartQueue } from './start-queue.ts';
 
-/** To stay unreserved: https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html */
+/**
+ * The executions that must stay unreserved:
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html
+ */
 const UNRESERVED = 100;
 const USUAL_LIMIT = 1_000;
 
 export interface Takers {
   readonly agents: ReadonlyMap<string, AgentFunction>;
   readonly triggers: ReadonlyMap<string, StartQueue>;
-  /** The account's limit. @default that of an account that is not new and has asked for no more */
+  /** The account's limit. @default that of an account that is not new and has not asked for more */
   readonly account?: number | undefined;
 }
 
-/** Adds up when the app is synthesised: triggers are added until then. */
+/** Computes the sum when the app is synthesised, because triggers may be added until then. */
 export function warnOfConcurrency(scope: Construct, takers: Takers): void {
   let warned = false;
   Aspects.of(scope).add({

@@ -2,7 +2,7 @@
  * The dashboard: four questions, in the order in which a person on call asks them.
  *
  * Owns: which metric answers which question, beside the charts that the console draws as well
- * (`aws/charts.ts`). Does not own: the metrics' names (`aws/names.ts`), when one is alarming.
+ * (`aws/charts.ts`). Does not own: the metrics' names (`aws/names.ts`), the thresholds of alarms.
  */
 
 import {
@@ -32,12 +32,12 @@ import { chartGraph, chartGraphOfEach, graph, HEIGHT, type MetricBy, THIRD } fro
 import type { MetricMaker } from './metrics.ts';
 
 const WHOLE = 24;
-/** Log groups that one query may read. */
+/** The most log groups that one query may read. */
 const MOST_LOG_GROUPS = 50;
 
 export interface DashboardProps {
   readonly metricOf: MetricMaker;
-  /** Read when the dashboard is written: more may come after it was made. */
+  /** Read when the dashboard is written, because more may be added after its creation. */
   readonly alarms: Alarm[];
   readonly agents: readonly AgentFunction[];
   readonly scheduler: IFunction;
@@ -181,8 +181,8 @@ function queues({ agents }: DashboardProps): GraphWidget[] {
 }
 
 /**
- * The values are in each agent's log with its name; metrics for each agent would be charged for, and so would
- * a query on the dashboard, at each refresh. So it is saved in CloudWatch, to be run when somebody asks.
+ * A saved query for values by agent. They are in each agent's log; metrics for each agent would cost money,
+ * and so would a query on the dashboard at each refresh.
  */
 function byAgent(scope: Construct, agents: readonly AgentFunction[]): IWidget[] {
   const all = new Set(agents.flatMap(({ logGroup }) => logGroup ?? []));
@@ -204,7 +204,7 @@ function byAgent(scope: Construct, agents: readonly AgentFunction[]): IWidget[] 
     name: `${Names.uniqueResourceName(scope, { maxLength: 200, separator: '-' })}/agents`,
     logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
     queryString: [
-      // The lines of `metricsBy` hold the same values once more, and no role.
+      // Lines of `metricsBy` repeat the same values, without a role.
       `filter ispresent(${late}) and role like /./`,
       `stats ${sums.map(sum).join(', ')}, pct(${late}, 99) as claimed_after_ms by agent`,
       `sort ${claimed.toLowerCase()} desc`,
@@ -219,7 +219,7 @@ function costs({ metricOf, agents, scheduler, supervisor, table }: DashboardProp
   const functions = [
     ['scheduler', scheduler],
     ['supervisor', supervisor],
-    // Agents of a host have one function, which is shown under the name of the first.
+    // Agents of a host share one function, which is shown under the name of the first.
     ...agents.flatMap(({ agentName, function: one }) =>
       one === undefined || agentOf.get(one) !== agentName ? [] : [[agentName, one] as const],
     ),

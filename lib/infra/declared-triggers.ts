@@ -1,8 +1,8 @@
 /**
- * The triggers that authors have written beside their workflows, made what a stack makes of its own.
+ * Adds the triggers that authors declare beside their workflows to a stack.
  *
- * Owns: which bucket or bus a name stands for, how a schedule is written, and the file in every refusal. Does
- * not own: what a trigger is made of (`triggers.ts`), where they are found (`discover.ts`).
+ * Owns: which bucket or bus a name stands for, how a schedule is written, and the file named in every
+ * refusal. Does not own: the resources of a trigger (`triggers.ts`), the search for them (`discover.ts`).
  */
 
 import type { EventPattern, IEventBus } from 'aws-cdk-lib/aws-events';
@@ -14,21 +14,21 @@ import { DiscoveryError } from './discovery.ts';
 import type { StartQueue } from './start-queue.ts';
 import type { BucketReference, Triggers } from './triggers.ts';
 
-/** What the names in declarations stand for in this stack. */
+/** The buckets and buses of this stack that declarations name. */
 export interface TriggerSources {
   /**
-   * For triggers beside workflows: the bucket of each name that they listen to.
+   * For triggers beside workflows: the bucket for each name.
    * @default - none
    */
   readonly buckets?: Readonly<Record<string, BucketReference>>;
   /**
-   * For triggers beside workflows: the bus of each name that they listen to.
+   * For triggers beside workflows: the bus for each name.
    * @default - none
    */
   readonly eventBuses?: Readonly<Record<string, IEventBus>>;
 }
 
-/** @throws DiscoveryError naming the file and its export */
+/** @throws DiscoveryError that names the file and its export */
 export function addDeclared(
   triggers: Triggers,
   found: readonly FoundTrigger[],

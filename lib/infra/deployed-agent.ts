@@ -2,7 +2,7 @@
  * One agent of a deployment: its queue, and the function or container that takes its messages.
  *
  * Owns: the settings of both, and who may send to it or work for it. Does not own: what agents share
- * (`agent-fleet.ts`), what may be set (`agent-settings.ts`), the queues' names (`queue-names.ts`).
+ * (`agent-fleet.ts`), which settings there are (`agent-settings.ts`), the queues' names (`queue-names.ts`).
  */
 
 import {
@@ -32,21 +32,25 @@ import type { DeclaredWork } from './discovery.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantSecret } from './grant-secret.ts';
 
-/** For the abort, the report and a cold start, beyond the author's own limit. */
+/** The function's time beyond the author's limit, for the abort, the report and a cold start. */
 const SPARE_SECONDS = 15;
 const LONGEST_SECONDS = 900;
 /**
- * AWS asks for six times the function's timeout, so that throttled polls do not return a message under work.
+ * AWS recommends six times the function's timeout, so that throttled polls do not return a message that is
+ * being processed.
  */
 const VISIBILITY_FACTOR = 6;
-/** A poll may take a message and never run the function; fewer receives would call that poison. */
+/**
+ * The receives after which a message is a dead letter. A poll may take a message without running the
+ * function, so fewer would count good messages as poison.
+ */
 const MAX_RECEIVES = 5;
 
 /** What Lambda does on a queue with the function's role. */
 const CONSUME = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
-/** Actions of a worker, which renews the time for which others do not see a message. */
+/** The actions of a worker, which extends the visibility timeout of its messages. */
 const WORK = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'];
-/** For a worker, which asks for its own with each message. */
+/** The default for a worker, which sets its own with each message. */
 const WORKER_VISIBILITY = Duration.minutes(1);
 
 type Secret = NonNullable<DeclaredWork['secret']>;
@@ -54,50 +58,54 @@ type Secret = NonNullable<DeclaredWork['secret']>;
 export interface AgentProps {
   readonly agentName: string;
   readonly queueName: string;
-  /** One attempt's longest time. */
+  /** The longest time of one attempt. */
   readonly timeout: Duration;
   readonly runsIn?: 'container';
   readonly remote?: 'lambda' | 'url' | 'command';
-  /** Its whole work is declared. */
+  /** The work, if it is entirely declared. */
   readonly declared?: DeclaredWork;
   readonly code: () => Code;
-  /** The folder of the image of an agent that runs in a container; none where the stack needs no code. */
+  /** The folder of the image of an agent in a container; undefined if the stack needs no code. */
   readonly imageFolder: () => string | undefined;
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
-  /** Messages under work at the same time, 2 to 1000. */
+  /** The most messages processed at the same time, 2 to 1000. */
   readonly maxConcurrency: number;
   readonly memorySize: number;
   readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
-  /** Settings of this agent alone. */
+  /** Settings of this agent. */
   readonly settings: AgentSettings;
-  /** The function that it shares with others. @default - it has its own */
+  /** The function that it shares with other agents. @default - it has its own */
   readonly host?: AgentHost;
-  /** Holds what agents share. */
+  /** The construct that contains what agents share. */
   readonly fleet: Construct;
-  /** Shared by all agents. */
+  /** The dead-letter queue of all agents. */
   readonly deadLetterQueue: Queue;
 }
 
 /**
- * One agent. Grant it what its external service needs: `secret.grantRead(steadfast.agent('charge-card'))`.
+ * One agent. Grant it the access that its external service needs:
+ * `secret.grantRead(steadfast.agent('charge-card'))`.
  */
 export class AgentFunction extends Construct implements IGrantable {
   readonly agentName: string;
-  /** Messages under work at the same time; of a container nothing, for it takes none of Lambda's. */
+  /**
+   * The most messages that are processed at the same time; 0 for an agent in a container, whose messages
+   * Lambda does not poll.
+   */
   readonly maxConcurrency: number;
   readonly queue: Queue;
-  /** Shared by all agents. */
+  /** The dead-letter queue that all agents share. */
   readonly deadLetterQueue: Queue;
-  /** None when it runs in a container. */
+  /** Its function; undefined for an agent in a container. */
   readonly function?: IFunction;
-  /** The service that runs it; none when it runs in a function, or in a container of your own. */
+  /** The service that runs it; undefined for an agent in a function, or in a container of your own. */
   readonly container?: AgentContainer;
-  /** Where it writes; a function of your own has one of your own. */
+  /** The log group of its function or container; undefined for a function of your own, which has its own. */
   readonly logGroup?: ILogGroup;
   readonly grantPrincipal: IPrincipal;
-  /** Variables of this agent alone: its rate, and the target of its work in another language. */
+  /** Variables of this agent only: its rate, and the target of its work in another language. */
   readonly ownEnvironment: Readonly<Record<string, string>>;
   readonly #remoteFunction: IFunction | undefined;
 
@@ -138,7 +146,7 @@ export class AgentFunction extends Construct implements IGrantable {
       this.logGroup = props.host.function.logGroup;
     } else if (settings.function === undefined) {
       const made = this.makeFunction(props, timeout);
-      // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
+      // The class declares an optional member differently from its interface (exactOptionalPropertyTypes).
       this.function = made as IFunction;
       this.logGroup = made.logGroup;
     } else {
@@ -164,8 +172,7 @@ export class AgentFunction extends Construct implements IGrantable {
   ): Queue {
     const queue = new Queue(this, 'Queue', {
       queueName,
-      // Always deleted: its messages are hints, and its name has to be free for a deployment that comes
-      // again.
+      // Always deleted: its messages are hints, and its name must be free for a later deployment.
       removalPolicy: RemovalPolicy.DESTROY,
       ...atRest(encryptionKey),
       visibilityTimeout,
@@ -203,9 +210,9 @@ export class AgentFunction extends Construct implements IGrantable {
       memorySize: memorySize ?? props.memorySize,
       environment: { ...environment, ...props.environment },
       logs: atLevel(props.logs, props.settings),
-      // One execution runs through agent after agent in one chain of messages; Lambda would cut it after 16.
-      // What bounds it: an agent sends only what its own step concerns (S16), and attempts are counted, but
-      // for those that another agent's death has interrupted.
+      // One execution runs through agent after agent in one chain of messages, which Lambda would stop after
+      // 16. The chain has other limits: an agent sends only what its own step concerns (S16), and attempts
+      // are counted, except those that another agent's death interrupted.
       recursiveLoop: RecursiveLoop.ALLOW,
       ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
@@ -215,18 +222,21 @@ export class AgentFunction extends Construct implements IGrantable {
     });
   }
 
-  /** Sending a message to this agent. */
+  /** Lets a grantee send messages to this agent. */
   grantSend(grantee: IGrantable): Grant {
     return this.grantOnQueue(grantee, ['sqs:SendMessage']);
   }
 
-  /** Taking its messages, as a worker does; `steadfast.grantWork` adds what the work itself needs. */
+  /**
+   * Lets a grantee take its messages, as a worker does; `steadfast.grantWork` adds what the work itself
+   * needs.
+   */
   grantWork(grantee: IGrantable): Grant {
     this.grantRemote(grantee);
     return this.grantOnQueue(grantee, WORK);
   }
 
-  /** Invoking the function that does its work: this one as it is named, and not its other versions. */
+  /** Lets a grantee invoke the function that does its work: as it is named, and no other version. */
   private grantRemote(grantee: IGrantable): void {
     if (this.#remoteFunction === undefined) return;
     const resourceArns = [this.#remoteFunction.functionArn];
@@ -234,9 +244,9 @@ export class AgentFunction extends Construct implements IGrantable {
   }
 
   /**
-   * Reading the secret that its declaration sends, and no other. If a key of your own encrypts it, grant that
-   * as well.
-   * @throws Error where nothing of the deployment has the secret
+   * Lets a grantee read the secret that its declaration sends, and no other. If a key of your own encrypts
+   * the secret, grant that as well.
+   * @throws Error if no setting of the deployment names the secret
    */
   private grantSecret(secret: Secret, { environment, ...own }: AgentSettings): void {
     if (environment?.[secret.env] !== undefined || own.function !== undefined) return;

@@ -1,9 +1,7 @@
 /**
- * The part of the dashboard that shows workflows and agents one by one, where a
- * deployment has metrics of them.
+ * The part of the dashboard about single workflows and agents, if the deployment has metrics of them.
  *
- * Owns: of what they are metrics. Does not own: the charts (`aws/charts.ts`), the rest of
- * the dashboard (`dashboard.ts`).
+ * Does not own: the charts (`aws/charts.ts`), the rest of the dashboard (`dashboard.ts`).
  */
 
 import { type GraphWidget, Metric } from 'aws-cdk-lib/aws-cloudwatch';
@@ -14,7 +12,7 @@ import { chartGraphOfEach, type MetricBy } from './charts.ts';
 export interface Detailed {
   readonly deployment: string;
   readonly by: DetailBy;
-  /** The workflows, or the agents. */
+  /** The names of the workflows, or of the agents. */
   readonly names: readonly string[];
 }
 

@@ -1,10 +1,10 @@
 /**
- * Finds workflow folders: every `<folder>/<name>/workflow.ts`, one file `agents/<agent>.ts` per agent it
- * uses, and what starts it, in `triggers.ts`.
+ * Finds workflow folders: every `<folder>/<name>/workflow.ts`, one file `agents/<agent>.ts` for each agent
+ * that it uses, and its triggers in `triggers.ts`.
  *
- * Owns: the layout that authors follow, and the refusals about it. Does not own: the findings' shape
- * (`discovery.ts`), what the modules of a folder export (`workflow-modules.ts`), whether a workflow is a good
- * one (building it refuses that), or what is made of the findings (`steadfast.ts`, `bundle.ts`).
+ * Owns: the layout for authors, and the refusals about it. Does not own: the shape of the result
+ * (`discovery.ts`), what modules export (`workflow-modules.ts`), whether a workflow is valid (building it
+ * refuses that), the use of the result (`steadfast.ts`, `bundle.ts`).
  */
 
 import { existsSync, readdirSync } from 'node:fs';
@@ -46,9 +46,9 @@ const AGENT_FOLDER = 'agents';
 const workflowFile = (folder: string): string | undefined => writtenFile(join(folder, 'workflow'));
 
 /**
- * Looks for workflow folders and loads their workflows.
- * @param ask what agents' files export
- * @throws DiscoveryError naming the workflow, the agent and the path expected
+ * Finds workflow folders and loads their workflows.
+ * @param ask asks what agents' files export
+ * @throws DiscoveryError that names the workflow, the agent and the expected path
  */
 export async function discoverWorkflows(
   props: DiscoverProps,
@@ -78,14 +78,14 @@ export async function discoverWorkflows(
   checkLanes(workflows);
   refuseTriggers(triggers, workflows, schemas);
   warnings.push(...(await unseenHandlers(files, root, ask)));
-  // A workflow that is exported, and run by another one that is, is visited twice.
+  // A workflow that is exported, and is also a child of another exported one, is visited twice.
   const once = [...new Map(warnings.map((warning) => [warning.id, warning])).values()];
   return { root, workflows, agents, triggers, warnings: once };
 }
 
 /**
- * The files of the chosen folders that may be loaded by their path; none is loaded for that.
- * @throws DiscoveryError where none is chosen
+ * The files of the chosen folders that may be loaded by path; this function loads none.
+ * @throws DiscoveryError if no folder is chosen
  */
 export function authoredFiles(props: DiscoverProps): string[] {
   return chosenFolders(resolve(props.root), props).flatMap((folder) => {
@@ -128,9 +128,9 @@ interface LoadedFolder {
   readonly workflows: readonly FoundWorkflow[];
   readonly agents: readonly FoundAgent[];
   readonly warnings: readonly FoundWarning[];
-  /** Agents' files that hold code. */
+  /** Agents' files that contain code. */
   readonly files: readonly AgentFile[];
-  /** The schemas of inputs, by workflow. */
+  /** The schema of each workflow's input. */
   readonly schemas: ReadonlyMap<string, unknown>;
 }
 
@@ -205,8 +205,8 @@ async function foundAgents(
     const implementation = own ?? workflow;
     const shown = relativeToRoot(implementation);
     const remote = declared === undefined ? await remoteOf(implementation, shown, name) : undefined;
-    // A remote handler has been loaded, and has no parts of its own; declared work was checked where it is
-    // declared.
+    // A remote handler has been loaded, and has no parts of its own; declared work was checked at its
+    // declaration.
     if (remote === undefined && declared === undefined)
       files.push({ file: implementation, shown, spec, exported: module });
     agents.push({
@@ -246,7 +246,7 @@ const lanesIn = ({ plan }: WorkflowLike): Pick<FoundWorkflow, 'lanes'> => {
   return lanes.length === 0 ? {} : { lanes };
 };
 
-/** @throws DiscoveryError for what their modules lack; what cannot be loaded here is a warning */
+/** @throws DiscoveryError for parts that modules lack; a module that cannot be loaded here is a warning */
 async function unseenHandlers(
   files: readonly AgentFile[],
   root: string,
@@ -273,7 +273,7 @@ async function unseenHandlers(
 const agentFile = (folder: string, name: string): string | undefined =>
   writtenFile(join(folder, AGENT_FOLDER, name));
 
-/** None without a `triggers.ts`. */
+/** The triggers; none if there is no `triggers.ts`. */
 async function triggersIn(folder: string, relativeToRoot: (path: string) => string): Promise<FoundTrigger[]> {
   const file = writtenFile(join(folder, TRIGGERS));
   if (file === undefined) return [];
@@ -288,13 +288,16 @@ function inputOf(input: unknown): Pick<FoundWorkflow, 'input'> {
   return { input: { schema, required: Array.isArray(required) ? (required as string[]) : [] } };
 }
 
-/** Absent where nothing is known. */
+/** The forms; absent if nothing is known. */
 function formsIn(workflow: WorkflowLike, folder: string): Pick<FoundWorkflow, 'forms'> {
   const forms = formsOf(workflow, folder);
   return Object.keys(forms).length === 0 ? {} : { forms };
 }
 
-/** A file that is no other agent's, of a like name, or the one alone. */
+/**
+ * The file that probably belongs to the agent: one with a similar name, or the only one that no other agent
+ * has.
+ */
 function misnamedFile(
   expected: string,
   folder: string,
@@ -318,7 +321,9 @@ function agentFilesIn(folder: string): string[] {
 
 const withoutEnding = (name: string): string => name.slice(0, -extname(name).length);
 
-/** A warning, not a refusal: the agent may have been written before the step that will use it. */
+/**
+ * Warns of unused files. They are not refused, because an agent may be written before the step that uses it.
+ */
 function unusedFiles(
   folder: string,
   used: ReadonlyMap<string, unknown>,
@@ -333,7 +338,7 @@ function unusedFiles(
     });
 }
 
-/** Names of what every deployment brings itself. */
+/** Refuses names of workflows and agents that every deployment contains. */
 function refuseBuiltIn(
   what: 'workflow' | 'agent',
   found: readonly { readonly name: string; readonly file: string }[],

@@ -1,20 +1,23 @@
 /**
  * The contents of workflow folders.
  *
- * Owns: the shape, and the error of what is found wrong. Does not own: the search (`discover.ts`).
+ * Owns: the shape, and the error about mistakes in it. Does not own: the search (`discover.ts`).
  */
 
 import type { InputShape } from '../author/schemas/reference-check.ts';
 import type { DeclaredTrigger } from '../author/triggers/trigger-declaration.ts';
 import type { Forms } from './forms.ts';
 
-/** A layout that cannot be deployed; says which file or folder, and what is expected. */
+/**
+ * The error about a layout that cannot be deployed. Its message names the file or folder, and what is
+ * expected.
+ */
 export class DiscoveryError extends Error {
   override readonly name = 'DiscoveryError';
 
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
-    // An app that does not catch it prints this: the sentence, and where the app asked.
+    // An app that does not catch it prints the message and the line of the app.
     const frames = (this.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
     const own = frames.filter((line) => !/node:|node_modules/.test(line));
     this.stack = [`${this.name}: ${message}`, ...own].join('\n');
@@ -30,30 +33,30 @@ export interface DeclaredWork {
   };
 }
 
-/** An agent whose handler was found in an `agents` folder. */
+/** An agent that a workflow uses. */
 export interface FoundAgent {
-  /** Its name: that of its file. */
+  /** Its name, the same as its file's. */
   readonly name: string;
-  /** One attempt's longest time, as its author declared it. */
+  /** The longest time of one attempt, as its author declared it. */
   readonly timeoutMs: number;
-  /** Absent: in a function. */
+  /** Absent for an agent in a function. */
   readonly runsIn?: 'container';
-  /** Its author's code runs in a process of its own within the function. */
+  /** The author's code runs in a process of its own within the function. */
   readonly isolate?: true;
-  /** It must not act twice, and nobody can ask what it did. */
+  /** The agent must not act twice, and has no probe. */
   readonly isUnsafe?: true;
-  /** What does its work, of an agent in another language (`remoteAgent`). */
+  /** How an agent in another language is called (`remoteAgent`). */
   readonly remote?: 'lambda' | 'url' | 'command';
-  /** Its whole work is declared (`httpAgent`). */
+  /** The work, if it is entirely declared (`httpAgent`). */
   readonly declared?: DeclaredWork;
   /** The file that exports `handler`; for an `httpAgent`, the workflow's file. */
   readonly file: string;
-  /** All agents of the workflows it takes part in, itself included: those it may have to send to. */
+  /** All agents of the workflows that use it, itself included; it may have to send to them. */
   readonly peers: readonly string[];
 }
 
 export interface FoundLane {
-  /** The workflow with the lane: the one that was found, or one below it. */
+  /** The workflow with the lane: the one that was found, or a child of it. */
   readonly workflow: string;
   readonly name: string;
   readonly atMost: number;
@@ -69,23 +72,23 @@ export interface FoundWorkflow {
   readonly exportName: string;
   /** The agents that its steps need. */
   readonly agents: readonly string[];
-  /** An approval of it, or of a workflow below it, must be another person's. */
+  /** The workflow, or a child of it, has an approval that must be another person's. */
   readonly asksAnother?: true;
-  /** It says whose its executions are (`fairBy`). */
+  /** The workflow names the tenant of an execution (`fairBy`). */
   readonly isFair?: true;
-  /** Its lanes, and those of the workflows below it. */
+  /** The lanes of the workflow and of its children. */
   readonly lanes?: readonly FoundLane[];
   /** The names of the messages that its steps receive. */
   readonly messages?: readonly string[];
-  /** Absent: its schema does not say it. */
+  /** Absent if its schema does not describe it. */
   readonly input?: InputShape;
   /** The forms that a person can fill in. */
   readonly forms?: Forms;
 }
 
-/** What starts a workflow, as its author has written beside it. */
+/** A trigger that an author declared beside a workflow. */
 export interface FoundTrigger {
-  /** From the project's folder. */
+  /** The file, relative to the project's folder. */
   readonly file: string;
   /** The name under which `triggers.ts` exports it. */
   readonly exportName: string;
@@ -97,17 +100,17 @@ export interface FoundTrigger {
 export interface Discovery {
   /** The project's folder: relative paths start there, and generated modules are in its `cdk.out`. */
   readonly root: string;
-  /** By name. */
+  /** Sorted by name. */
   readonly workflows: readonly FoundWorkflow[];
-  /** By name. */
+  /** Sorted by name. */
   readonly agents: readonly FoundAgent[];
   /** In the order of their files. */
   readonly triggers: readonly FoundTrigger[];
-  /** What deploys, and is probably a mistake. */
+  /** Probable mistakes that do not prevent a deployment. */
   readonly warnings: readonly FoundWarning[];
 }
 
-/** Each as 'workflow/lane', for the template: a deployment is compared by it with what is under way. */
+/** The lanes as 'workflow/lane'. The template contains them, to compare a deployment with open executions. */
 export const laneNames = ({ workflows }: Pick<Discovery, 'workflows'>): string => {
   const all = workflows.flatMap(({ lanes = [] }) => lanes.map(({ workflow, name }) => `${workflow}/${name}`));
   return [...new Set(all)].sort().join(',');
@@ -119,7 +122,7 @@ export const hasWebhook = (triggers: readonly FoundTrigger[]): boolean =>
 export const hasLanes = ({ workflows }: Pick<Discovery, 'workflows'>): boolean =>
   workflows.some(({ lanes }) => lanes !== undefined);
 
-/** @throws DiscoveryError where one lane would have two limits */
+/** @throws DiscoveryError if one lane has two limits */
 export function checkLanes(workflows: readonly FoundWorkflow[]): void {
   const known = new Map<string, { readonly workflow: string; readonly atMost: number }>();
   for (const { name: workflow, lanes = [] } of workflows)
@@ -136,11 +139,11 @@ export function checkLanes(workflows: readonly FoundWorkflow[]): void {
 /** An oddity that does not prevent a deployment. */
 export interface FoundWarning {
   /**
-   * Names kind and place, so that acknowledging one warning acknowledges no other:
+   * An id with the kind and the place, so that acknowledging one warning acknowledges no other:
    * 'steadfast:testedReference[order/input.gift]'.
    */
   readonly id: string;
-  /** The mistake and what to write, with file and line where they are known. */
+  /** The mistake and what to write instead, with file and line if they are known. */
   readonly message: string;
 }
 

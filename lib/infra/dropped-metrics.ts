@@ -1,10 +1,10 @@
 /**
- * Refuses a log level at which Lambda drops metrics: they are log lines without a level, which Lambda takes
- * for INFO (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html). Alarms
- * that read them would be silent, and alarms on silence would never end.
+ * Refuses a log level at which Lambda drops metrics. They are log lines without a level, which Lambda treats
+ * as INFO (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html). Alarms on
+ * them would never be raised, and alarms on missing data never end.
  *
- * Owns: that check, of what is synthesised, so that an Aspect's level counts as well. Does not own: the
- * setting (`function.ts`).
+ * It checks the synthesised template, so that an Aspect's level counts as well. Does not own: the setting
+ * (`function.ts`).
  */
 
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -13,7 +13,7 @@ import type { Construct, IConstruct } from 'constructs';
 
 const DROPS_METRICS = new Set(['WARN', 'ERROR', 'FATAL']);
 
-/** @param others functions outside of `scope` that do a deployment's work */
+/** @param others functions outside `scope` that do a deployment's work */
 export function refuseDroppedMetrics(scope: Construct, others: () => readonly IFunction[]): void {
   scope.node.addValidation({
     validate: () => {

@@ -1,10 +1,10 @@
 /**
  * A key of your own for everything at rest: table, bucket, queues, logs, the alarms' topic.
  *
- * Owns: who may use the key, and for what. Does not own: the key, its rotation and its end.
+ * Owns: who may use the key, and for what. Does not own: the key, its rotation, its deletion.
  *
- * A service that acts by itself (logs, alarms) is allowed by the key's policy; functions are allowed by their
- * roles. The policy of an imported key cannot be changed from here, so its owner has to let the services in.
+ * The key's policy allows services that act by themselves (logs, alarms); roles allow functions. The policy
+ * of an imported key cannot be changed here, so its owner must allow the services.
  */
 
 import { Grant, type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -23,16 +23,16 @@ const USE = [
 ];
 
 /**
- * A role uses the key only through these: with a key that others share it decrypts nothing of theirs. The
- * key is of one region, so the region need not be said.
+ * The services through which a role may use the key, so that a role decrypts nothing else under a shared key.
+ * The key belongs to one region, so the region is not named.
  * https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service
  */
 const THROUGH = { StringLike: { 'kms:ViaService': ['dynamodb.*', 's3.*', 'sqs.*'] } };
 
 /**
- * What reading and writing table and bucket, and sending and receiving messages, needs of the key. Who has no
- * policy in this account is named in the key's own, which cannot be done from here where it is imported. A
- * service that sends calls the key by itself.
+ * Lets a grantee use the key to read and write table and bucket, and to send and receive messages. A grantee
+ * without a policy in this account is named in the key's policy, which is impossible for an imported key. A
+ * sending service calls the key by itself.
  */
 export function grantUse(key: IKey, grantee: IGrantable): Grant {
   const isService = 'Service' in grantee.grantPrincipal.policyFragment.principalJson;
@@ -46,7 +46,7 @@ export function grantUse(key: IKey, grantee: IGrantable): Grant {
   });
 }
 
-/** Lets CloudWatch write encrypted logs, by a principal of region and partition, and publish alarms. */
+/** Lets CloudWatch write encrypted logs, by a principal with region and partition, and publish alarms. */
 export function allowServices(key: IKey, scope: Construct): void {
   const stack = Stack.of(scope);
   const logGroups = stack.formatArn({

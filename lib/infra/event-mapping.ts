@@ -1,18 +1,17 @@
 /**
- * From an event to a workflow's input, as data: paths into the event where values should come from it.
+ * Compiles the mapping of an event to a workflow's input: constants, and paths into the event.
  *
- * Owns: its refusals when the stack is built, the references it is compiled to. Does not own:
- * how it is written and typed (`author/triggers/trigger-declaration.ts`), their evaluation, which
- * is that of a plan's references.
+ * Owns: the refusals at synthesis, and the references to which it is compiled. Does not own: the form for
+ * authors (`author/triggers/trigger-declaration.ts`), the evaluation, which is that of a plan's references.
  */
 
 import { isPlainObject } from '../core/values/json.ts';
 import type { Startable } from '../author/triggers/trigger-declaration.ts';
 
-/** A workflow by its name, or itself: then the mapping must have the fields of its input. */
+/** A workflow, or its name. For a workflow itself the mapping must have the fields of its input. */
 export type WorkflowReference<Input = unknown> = string | Startable<Input>;
 
-/** The fields of an event, by name; `true`: anything may be there. */
+/** The fields of an event, by name; `true` if they are unknown. */
 export type EventShape = true | { readonly [field: string]: EventShape };
 
 const SEGMENT = /^(?:\.([A-Za-z_][\w-]*)|\[(\d+)\]|\['([^']+)'\])/;
@@ -27,10 +26,10 @@ export type Compiled =
   | { readonly [key: string]: Compiled };
 
 /**
- * A mapping in the form that the starter evaluates.
- * @param shape what an event of this kind has
+ * Compiles a mapping for the starter.
+ * @param shape the fields of this kind of event
  * @param place for messages: which mapping of which trigger
- * @throws Error about what is not understood, with its place
+ * @throws Error about an invalid part, with its place
  */
 export function compileMapping(mapping: unknown, shape: EventShape, place: string): Compiled {
   if (typeof mapping === 'string')
@@ -69,7 +68,7 @@ function compileObject(
   );
 }
 
-/** The same checks, no paths. */
+/** Compiles a constant: the same checks, without paths. */
 function compileConstant(value: unknown, place: string): Compiled {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map((item, at) => compileConstant(item, `${place}[${at}]`));
@@ -97,7 +96,7 @@ function reference(text: string, shape: EventShape, place: string): Compiled {
   return { $ref: 'input', path };
 }
 
-/** A misspelled path would have no value in any event, and every event would be refused. */
+/** Refuses a path that no event has: with a misspelled path, every event would be refused. */
 function refuseUnknown(text: string, path: readonly string[], shape: EventShape, place: string): void {
   let at: EventShape | undefined = shape;
   const walked: string[] = ['$'];
@@ -114,7 +113,7 @@ function refuseUnknown(text: string, path: readonly string[], shape: EventShape,
   }
 }
 
-/** The key as a list of references. @throws Error when a part is no path */
+/** The key as a list of references. @throws Error if a part is no path */
 export function compileKey(
   key: string | readonly string[],
   shape: EventShape,

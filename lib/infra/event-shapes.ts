@@ -1,5 +1,5 @@
 /**
- * What the events of each source have, what tells one from another, and a trigger compiled by both.
+ * The fields and keys of each source's events, and triggers compiled by them.
  *
  * Owns: the fields, from AWS's documentation; a trigger's name and its record. Does not own: how a mapping is
  * compiled (`event-mapping.ts`), how events reach their queue (`triggers.ts`).
@@ -15,18 +15,21 @@ import type { FoundWorkflow } from './discovery.ts';
 import { type Compiled, compileKey, compileMapping, type EventShape } from './event-mapping.ts';
 
 export interface SourceKind {
-  /** 'event': the message's text is the event. 'message', 'webhook': the event is made of the message. */
+  /**
+   * 'event': the message's text is the event. 'message', 'webhook': the starter builds the event from the
+   * message.
+   */
   readonly from: 'event' | 'message' | 'webhook';
-  /** The trigger's name ends with it unless it is given one. */
+  /** The end of the trigger's default name. */
   readonly suffix: string;
   readonly shape: EventShape;
-  /** The body of a message that a trigger sends, unless it maps one. */
+  /** The body of a message that a trigger sends, unless it has a mapping. */
   readonly message: string;
-  /** Paths that are the same when the same event is delivered again, and together are so for no other. */
+  /** Paths whose values are the same in each delivery of one event, and together differ between events. */
   readonly key: readonly string[];
 }
 
-/** Around every event of EventBridge. */
+/** The fields around every event of EventBridge. */
 const envelope = (detail: EventShape): EventShape => ({
   version: {},
   id: {},
@@ -40,8 +43,8 @@ const envelope = (detail: EventShape): EventShape => ({
 });
 
 /**
- * S3 tells of an object at least once, each time with another event id; the sequencer is that of the write.
- * https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html
+ * S3 announces an object at least once, each time with another event id; the sequencer belongs to the write.
+ *    https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html
  */
 export const OBJECT_CREATED: SourceKind = {
   from: 'event',
@@ -68,7 +71,7 @@ export const EVENT: SourceKind = {
   key: ['$.id'],
 };
 
-/** What `onSchedule` has the schedule send. */
+/** The event that `onSchedule` makes a schedule send. */
 export const SCHEDULE: SourceKind = {
   from: 'event',
   suffix: 'schedule',
@@ -77,7 +80,7 @@ export const SCHEDULE: SourceKind = {
   key: ['$.time'],
 };
 
-/** What the starter makes of a message. */
+/** The event that the starter builds from a message. */
 export const MESSAGE: SourceKind = {
   from: 'message',
   suffix: 'queue',
@@ -95,7 +98,7 @@ export const WEBHOOK: SourceKind = {
   key: ['$.hash'],
 };
 
-/** What the starter reads; a `Trigger` of the core. */
+/** The trigger as the starter reads it; a `Trigger` of the core. */
 export interface CompiledTrigger {
   readonly name: string;
   readonly workflow: string;
@@ -112,10 +115,10 @@ export interface CompiledTrigger {
   };
 }
 
-/** Options of a webhook's trigger that others do not have. */
+/** Options that only a webhook's trigger has. */
 export type WebhookParts = Pick<WebhookTrigger['options'], 'body' | 'answers' | 'token'>;
 
-/** The name of a webhook, which is the last part of its address. */
+/** The name of a webhook, the last part of its address. */
 export const webhookName = ({ workflow, options }: WebhookTrigger): string =>
   nameOf(WEBHOOK, workflow, options);
 const nameOf = (
@@ -126,7 +129,7 @@ const nameOf = (
 
 const NAME = /^[a-z][a-z0-9-]{0,47}$/;
 
-/** @throws Error about the name, or what is not understood in a mapping */
+/** @throws Error about the name, or an invalid part of a mapping */
 export function compiledTrigger(
   kind: SourceKind,
   workflow: string,
@@ -156,7 +159,7 @@ export function compiledTrigger(
   };
 }
 
-/** @throws Error if the key is the same for every event, or has parts that no call gives */
+/** @throws Error if the key is the same for every event, or has parts that no call can give */
 function compiledSend(
   kind: SourceKind,
   { send: message, key, startedBy, startWith }: SendingOptions,

@@ -1,8 +1,7 @@
 /**
  * The CDK app of `startCloud({ workflows })`: one stack of workflow folders, and nothing else.
  *
- * Owns: that stack. Does not own: which folders: the context says them. What their
- * triggers listen to is in no such app.
+ * Does not own: which folders: the context names them. It has no buckets and buses for their triggers.
  */
 
 import { App, RemovalPolicy } from 'aws-cdk-lib/core';

@@ -1,24 +1,26 @@
 /**
- * The forms that a person can fill in: for a workflow the JSON Schema of its input, with an example, and for
- * each step that of an answer by hand.
+ * The forms that a person can fill in: for a workflow the JSON Schema of its input, with an example; for each
+ * step the schema of an answer by hand. They are made at synthesis.
  *
- * Owns: which schemas, how large one may be, where an example is looked for. Does not own: how a
- * schema becomes JSON Schema (`json-schema.ts`), who serves them
- * (`lib/api/deployment-routes.ts`). They are made at synthesis.
+ * Owns: which schemas, their largest size, the place of an example. Does not own: the conversion to JSON
+ * Schema (`json-schema.ts`), who serves them (`lib/api/deployment-routes.ts`).
  */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { jsonSchemaOf } from './json-schema.ts';
 
-/** The forms that the API answers: `WorkflowForms`. */
+/** The forms in the API's answers: `WorkflowForms`. */
 export interface Forms {
   readonly input?: unknown;
   readonly example?: unknown;
   readonly steps?: Readonly<Record<string, { readonly input?: unknown; readonly output?: unknown }>>;
 }
 
-/** The parts of a workflow that are read; structural, because the infrastructure does not know the core. */
+/**
+ * The parts of a workflow that are read. The type is structural, because the infrastructure does not import
+ * the core.
+ */
 interface Asking {
   readonly name: string;
   readonly input?: unknown;
@@ -41,13 +43,13 @@ interface StepLike {
   readonly message?: string;
 }
 
-/** A larger one is no form that anybody fills in. */
+/** The largest schema; nobody fills in a form of a larger one. */
 const MAX_SCHEMA_BYTES = 32 * 1024;
-/** All steps of a workflow together: one answer has them all. */
+/** The limit for all steps of a workflow together, because one answer contains them all. */
 const MAX_STEPS_BYTES = 512 * 1024;
 const EXAMPLE = 'example-input.json';
 
-/** @param folder of the workflow; the example in it is of the workflow of its name */
+/** @param folder the workflow's folder; its example belongs to the workflow with the folder's name */
 export function formsOf(workflow: Asking, folder: string): Forms {
   const steps = stepForms(workflow);
   return {
@@ -71,13 +73,13 @@ function stepForms({ plan, agents, callbacks = {}, messages = {} }: Asking): Non
   );
 }
 
-/** Describes the input as it is given, before a default or a transform changes it. */
+/** Describes the input as it is sent, before a default or a transform changes it. */
 function schemaFor(schema: unknown): unknown {
   const json = schema === undefined ? undefined : jsonSchemaOf(schema, 'input');
   return json !== undefined && bytesOf(json) <= MAX_SCHEMA_BYTES ? json : undefined;
 }
 
-/** One that is no JSON is no example. */
+/** The example; a file that is not JSON is ignored. */
 function exampleIn(folder: string): unknown {
   const file = join(folder, EXAMPLE);
   if (!existsSync(file)) return undefined;

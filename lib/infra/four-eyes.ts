@@ -1,8 +1,8 @@
 /**
  * Workflows with an approval that must be another person's, and who may answer in this deployment.
  *
- * Owns: the refusal of a deployment in which no person could give such an approval. Does not own: which
- * workflows those are (`discover.ts`), who may give it (`scheduler/people.ts`), the routes
+ * Owns: the refusal of a deployment in which nobody could give such an approval. Does not own: which
+ * workflows have one (`discover.ts`), who may give it (`scheduler/people.ts`), the routes
  * (`scheduler-api.ts`).
  */
 
@@ -16,7 +16,7 @@ import type { SteadfastProps } from './steadfast-props.ts';
 const vouchesForNobody = (authorizer: IHttpRouteAuthorizer | undefined): boolean =>
   authorizer instanceof HttpNoneAuthorizer || authorizer instanceof HttpLambdaAuthorizer;
 
-/** @throws Error where no answer to such an approval could be taken */
+/** @throws Error if the API would refuse every answer to such an approval */
 export function checkFourEyes(
   scope: Construct,
   workflows: readonly FoundWorkflow[],

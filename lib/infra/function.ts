@@ -1,9 +1,8 @@
 /**
- * What all Lambda functions of a deployment have in common: runtime, a role of their
- * own, a log group of their own.
+ * The common settings of all Lambda functions of a deployment: runtime, a role of their own, a log group of
+ * their own.
  *
- * Owns: those settings. Does not own: what a function may do beyond writing its
- * log; each construct grants that.
+ * Does not own: what a function may do beyond writing its log; each construct grants that.
  *
  * The role is not CDK's default one, whose managed policy allows writing to every log group of the account.
  */
@@ -26,7 +25,7 @@ import { type RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { tagLogs } from './parts.ts';
 
-/** How all functions of a deployment keep their logs. */
+/** The log settings of all functions of a deployment. */
 export interface LogSettings {
   readonly retention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;
@@ -90,7 +89,7 @@ export function addFunction(scope: Construct, settings: FunctionSettings): Funct
   });
 }
 
-/** Lambda itself needs them to put the function into a network; it asks the function's role. */
+/** Lets Lambda put the function into a network, for which it uses the function's role. */
 function allowNetworkInterfaces(role: Role): void {
   const actions = [
     'AssignPrivateIpAddresses',
@@ -104,6 +103,6 @@ function allowNetworkInterfaces(role: Role): void {
   acknowledge(role, 'the interfaces that Lambda makes for a function in a network have no names beforehand');
 }
 
-/** A finding of cdk-nag that is as it must be. */
+/** Acknowledges a finding of cdk-nag that is intended. */
 const acknowledge = (role: Role, reason: string): void =>
   Validations.of(role).acknowledge({ id: 'AwsSolutions-IAM5[Resource::*]', reason });

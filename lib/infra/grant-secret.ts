@@ -1,8 +1,8 @@
 /**
- * Reading one secret of Systems Manager or Secrets Manager by its name.
+ * Lets a grantee read one secret of Systems Manager or Secrets Manager by its name.
  *
- * Owns: the action and the ARN, the refusal without a name. Does not own: the right to use a key of your own
- * that encrypts the secret.
+ * Owns: the action and the ARN, the refusal without a name. Does not own: the right to use your own key that
+ * encrypts the secret.
  */
 
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
@@ -17,7 +17,7 @@ interface Wanted {
   readonly orElse?: string;
 }
 
-/** Grants the right to read this secret alone. @throws Error if nothing says where it lies */
+/** Grants the right to read only this secret. @throws Error if no setting names its place */
 export function grantSecret(
   scope: Construct,
   grantee: IGrantable,

@@ -1,8 +1,8 @@
 /**
- * Grants to who is no role of this account: services, other accounts, roles of theirs.
+ * Grants to principals that are not roles of this account: services, other accounts, their roles.
  *
- * Owns: that each grant grants something or is refused with what to do instead. CDK itself
- * adds nothing and says nothing.
+ * Invariant: each grant has an effect, or is refused with what to do instead. The CDK itself would silently
+ * do nothing.
  */
 
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
@@ -10,7 +10,7 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
-/** Sending to a queue, by the role's policy or, for others, by the queue's own. */
+/** Lets a grantee send to a queue: by the role's policy or, for others, by the queue's own. */
 export function grantSending(grantee: IGrantable, queue: IQueue): Grant {
   refuseAnybody(grantee);
   const grant = Grant.addToPrincipalOrResource({
@@ -23,8 +23,8 @@ export function grantSending(grantee: IGrantable, queue: IQueue): Grant {
 }
 
 /**
- * A service acts for any caller, in any account; a queue that lets it in without a
- * condition lets all of them in.
+ * Refuses a service without a condition. It acts for any caller in any account, so a queue would accept all
+ * of them.
  */
 function refuseAnybody({ grantPrincipal }: IGrantable): void {
   const { principalJson, conditions } = grantPrincipal.policyFragment;
@@ -40,8 +40,8 @@ const OWN_ACCOUNT_ONLY =
   'an HTTP API has no policy of its own, so only roles and users of its account can be granted calls. Let it assume a role of this stack, or use an authorizer of tokens (docs/SECURITY.md)';
 
 /**
- * Calling an HTTP API.
- * @throws Error for whom it would grant nothing: a service, an account, a role of another
+ * Lets a grantee call an HTTP API.
+ * @throws Error for a grantee for which it would have no effect: a service, an account, or a role of another
  * account as far as both are known
  */
 export function grantCalls(grantee: IGrantable, resourceArn: string, api: Construct): Grant {

@@ -29,5 +29,5 @@ async function handled(file: string): Promise<Handled> {
 }
 
 for (const file of process.argv.slice(2)) writeSync(3, `${JSON.stringify(await handled(file))}\n`);
-// What the modules have opened does not hold it.
+// Ends although modules may have opened connections.
 process.exit(0);

@@ -1,12 +1,11 @@
 /**
- * What agents' files export, asked of their modules: whose handler it is, and whether that has what the
- * agent declares.
+ * The exports of agents' files: whose handler each has, and whether it has the parts that the agent declares.
  *
- * Owns: the process in which they are loaded, what is reported of them, and the refusals. Does not own: which
- * file is whose (`discover.ts`), the same where it runs (`agent/handler.ts`).
+ * Owns: the process in which the files are loaded, its reports, and the refusals. Does not own: which file
+ * belongs to which agent (`discover.ts`), the same check at run time (`agent/handler.ts`).
  *
- * A process of its own, which is ended as soon as it has answered: an author's module may open connections,
- * change what is global, or never come to an end.
+ * The process is ended as soon as it has answered, because an author's module may open connections, change
+ * globals, or hang.
  */
 
 import { spawn } from 'node:child_process';
@@ -19,40 +18,40 @@ export type DeclaredSpec = { readonly name: string } & Partial<Parameters<typeof
 /** An agent's file, beside a workflow that is loaded. */
 export interface AgentFile {
   readonly file: string;
-  /** For messages. */
+  /** The path in messages. */
   readonly shown: string;
   readonly spec: DeclaredSpec;
-  /** What the workflow's file exports. */
+  /** The exports of the workflow's file. */
   readonly exported: Readonly<Record<string, unknown>>;
 }
 
-/** The declaration that an author may have meant who wrote no such part. */
+/** The declaration that the author may have meant if a part is missing. */
 const WITHOUT_PART = {
   undo: "undo: 'none' where there is nothing to undo",
   probe: "effect: 'idempotent' where the service deduplicates",
 } as const;
 
 /**
- * What one file exports: whose handler, and what that has, or why it is not known. Without an
- * agent it is no handler of ours. `refused`: the mistake for which the handler was not made.
+ * The result for one file: the agent and the parts of its handler, or why they are unknown. Without an agent
+ * the export is not a handler of ours. `refused`: the error that prevented the handler.
  */
 export type Handled =
   | { readonly file: string; readonly agent?: string; readonly parts: readonly string[] }
   | { readonly file: string; readonly failed: string }
   | { readonly file: string; readonly refused: string };
 
-/** @param root where the process runs */
+/** @param root the working directory of the process */
 export type AskHandlers = (files: readonly string[], root: string) => Promise<readonly Handled[]>;
 
-/** For one file. */
+/** The time for one file. */
 const PATIENCE_MS = 30_000;
-/** Characters of what it wrote last, in which the reason of its end is looked for. */
+/** The number of last characters of output in which the reason of an exit is searched. */
 const MOST_ERRORS = 4_000;
 
 /**
- * Each file has an answer. One is to blame for the end of its process only where no other was loaded in it:
- * what an earlier one has begun may end it later. Behind one that hangs all others are asked at once, each in
- * a process of its own, so that what they share keeps nobody waiting once more for each of them.
+ * Every file gets an answer. If the process dies, a file is blamed only if it was the only one loaded,
+ * because an earlier one may be the cause. After a file that hangs, all others are loaded at once, each in a
+ * process of its own, so that a common cause takes its time only once.
  */
 export const handlersIn: AskHandlers = async (files, root) => {
   if (files.length === 0) return [];
@@ -73,7 +72,7 @@ function answersOf(
 ): Promise<{ readonly lines: readonly Handled[]; readonly end: string; readonly isHung: boolean }> {
   const args = ['--import', typescriptLoader(), programFile('lib/infra/handlers-process')];
   return new Promise((resolve) => {
-    // Modules print what they like; the answers have a channel of their own.
+    // Modules may print anything, so the answers have a channel of their own.
     const child = spawn(process.execPath, [...args, ...files], {
       cwd: root,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -101,14 +100,14 @@ function answersOf(
       const why = errors.split('\n').find((line) => /\bError\b/.test(line));
       if (signal === null)
         end = `its process ended with ${code}${why === undefined ? '' : `: ${why.trim()}`}`;
-      // A line that was not written to its end is no answer.
+      // An incomplete line is no answer.
       const lines = text.split('\n').slice(0, -1);
       resolve({ lines: lines.map((line) => JSON.parse(line) as Handled), end, isHung });
     });
   });
 }
 
-/** @returns what is wrong, in a sentence that says which file holds what */
+/** @returns the mistake, in a sentence that names the files and the handlers in them */
 export function handlerProblem(
   given: AgentFile,
   agent: string | undefined,

@@ -1,11 +1,10 @@
 /**
- * How a schema becomes JSON Schema, where its library can say it: by Standard JSON
- * Schema (https://standardschema.dev/json-schema), or zod's own converter, for zod/mini
- * does not carry one with every schema.
+ * Converts a schema to JSON Schema if its library can: by Standard JSON Schema
+ * (https://standardschema.dev/json-schema), or by zod's own converter, because zod/mini does not attach one
+ * to every schema.
  *
- * Owns: the conversion. Does not own: what is made of it (`forms.ts`,
- * `author/schemas/reference-check.ts`). No function loads a converter: it is for synthesis, and for
- * authors' tests.
+ * Does not own: the uses (`forms.ts`, `author/schemas/reference-check.ts`). No function loads a converter: it
+ * is for synthesis, and for authors' tests.
  */
 
 import * as z from 'zod/mini';
@@ -17,10 +16,10 @@ interface Standard {
   };
 }
 
-/** The value that a schema is given, or the one that it lets through. */
+/** The side of a schema: the value that it accepts, or the value that it returns. */
 export type Side = 'input' | 'output';
 
-/** What the schema lets through; nothing where its library does not say. */
+/** The JSON Schema of one side; undefined if the library cannot give it. */
 export function jsonSchemaOf(schema: unknown, side: Side = 'output'): unknown {
   try {
     const { vendor, jsonSchema } = (schema as Standard)['~standard'] ?? {};
@@ -28,12 +27,12 @@ export function jsonSchemaOf(schema: unknown, side: Side = 'output'): unknown {
     if (vendor !== 'zod') return undefined;
     return z.toJSONSchema(schema as z.ZodMiniType, { io: side, unrepresentable: 'any' });
   } catch {
-    // A schema that has no such form: nothing is known of it.
+    // A schema without such a form: nothing is known of it.
     return undefined;
   }
 }
 
-/** Types that are no JSON, as zod calls them, and what to write instead. */
+/** Types that JSON does not have, by zod's names, and what to write instead. */
 const NO_JSON: Readonly<Record<string, string>> = {
   date: 'a Date: write z.iso.datetime(), and make the Date of it in the agent',
   bigint: 'a bigint: write a text of its digits',
@@ -45,8 +44,8 @@ const NO_JSON: Readonly<Record<string, string>> = {
 const MARK = 'x-steadfast-no-json';
 
 /**
- * The place at which no JSON fits a schema of zod's, in words; nothing where some may.
- * @param side what is given to it, or what is kept of that
+ * The place at which no JSON fits a schema of zod's, in words; undefined if some JSON may fit.
+ * @param side the value that it accepts, or that it returns
  */
 export function noJsonIn(schema: unknown, side: Side): string | undefined {
   if ((schema as Standard | undefined)?.['~standard']?.vendor !== 'zod') return undefined;

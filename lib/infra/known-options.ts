@@ -1,8 +1,7 @@
 /**
- * The refusal of settings that there are not: synthesis checks no types, and a misspelled one would be left
- * out.
+ * Refuses settings that do not exist. Synthesis checks no types, so a misspelled one would be ignored.
  *
- * Does not own: which there are (tables beside their types, which the compiler holds equal to them).
+ * Does not own: which settings exist (tables beside their types, which the compiler keeps equal to them).
  */
 
 import { nearest } from '../core/values/nearest.ts';
@@ -15,8 +14,8 @@ export function checkOptions(of: string, options: unknown, keys: Keys): void {
 }
 
 /**
- * For props that are a stack's too, whose own differ by the version of the CDK: refuses what is like one of
- * ours.
+ * Refuses a misspelled setting of ours. It is for props that a stack shares, whose own settings depend on the
+ * version of the CDK.
  */
 export function checkLikeOptions(of: string, options: object, known: readonly string[]): void {
   for (const key of Object.keys(options)) {

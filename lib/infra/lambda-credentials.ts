@@ -1,9 +1,9 @@
 /**
- * AWS credentials inside a Lambda function: always in the environment, put there by Lambda.
+ * AWS credentials inside a Lambda function, which are always in the environment.
  *
- * Bundles get this file in the place of `@aws-sdk/credential-provider-node`, whose search through profiles,
- * SSO, containers and instance metadata brings the clients of three more services along: 130 KB and a fifth
- * of the load time of a cold start, for places where no function can find anything.
+ * In bundles this file replaces `@aws-sdk/credential-provider-node`. That one searches profiles, SSO,
+ * containers and instance metadata, which a function does not have, and adds the clients of three more
+ * services: 130 KB and a fifth of a cold start's load time.
  */
 
 interface Credentials {
@@ -12,7 +12,7 @@ interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** The name and the form are those of the package replaced. */
+/** The name and the signature are those of the replaced package. */
 export const defaultProvider = () => async (): Promise<Credentials> => {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
   if (AWS_ACCESS_KEY_ID === undefined || AWS_SECRET_ACCESS_KEY === undefined) {

@@ -1,13 +1,13 @@
 /**
- * Finds what an agent's code looks for at run time and its asset lacks: a file beside it, a package that it
- * names only then, a native module.
+ * Finds what an agent's code looks for at run time and its asset does not contain: a file beside it, a
+ * package whose name is computed, a native module.
  *
- * Owns: the finding of it in what was bundled, and what to write instead. Does not own: what settings bring
- * along (`brought-along.ts`).
+ * Owns: the search in the bundle, and what to write instead. Does not own: what settings add
+ * (`brought-along.ts`).
  *
- * esbuild names calls whose module is computed; the rest is read in the text, without its comments. Of the
- * author's own code a file that is there is certain, and refused. Of packages only a run could tell: they
- * are warned of, once for each that the author imports.
+ * esbuild names calls whose module is computed; the rest is found in the text, without its comments. In the
+ * author's own code an existing file is certain to be needed, so its absence is refused. In packages only a
+ * run could tell, so there is a warning for each package that the author imports.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -29,14 +29,14 @@ export interface LeftBehind {
   readonly warnings: readonly string[];
 }
 
-/** What esbuild says at its own level for debugging. */
+/** The messages of esbuild that are about computed modules. */
 export const COMPUTED = {
   'unsupported-require-call': 'warning',
   'unsupported-dynamic-import': 'warning',
   'indirect-require': 'warning',
 } as const;
 
-/** @param ours what every function's bundle holds */
+/** @param ours what every function's bundle contains */
 export function leftBehind(
   owner: Owner,
   { metafile, computed }: Bundled,
@@ -76,7 +76,7 @@ const HERE = String.raw`(?:import\.meta\.dirname|__dirname|dirname\(fileURLToPat
 const LOOKS = /\bcreateRequire\(|\b__(?:dir|file)name\b|new URL\(["']\.{1,2}\/[^"']+["'],import\.meta\.url\)/;
 const MAY_LOOK = /createRequire|__(?:dir|file)name|import\.meta/;
 
-/** The line at which a package's file looks for something beside itself. */
+/** The line at which a package's file looks for something beside itself; undefined if there is none. */
 function lineLooking(file: string): number | undefined {
   const text = readFileSync(file, 'utf8');
   if (!MAY_LOOK.test(text) || !LOOKS.test(uncommented(file))) return undefined;
@@ -98,7 +98,7 @@ function ownProblems(owner: Owner, input: string, beside: Beside): string[] {
     }
     const path = resolve(dirname(file), named);
     if (!existsSync(path)) return [];
-    // Bundled, the code looks from the agent's file.
+    // In a bundle the code looks relative to the agent's file.
     if (beside.get(placeOf(relative(dirname(owner.file), resolve(dirname(owner.file), named)))) === path)
       return [];
     if (hasFolder(beside, owner, path)) return [];
@@ -112,7 +112,7 @@ function ownProblems(owner: Owner, input: string, beside: Beside): string[] {
   });
 }
 
-/** Files that a code names from its own place. */
+/** The files that code names relative to its own place. */
 function filesNamedIn(code: string): string[] {
   const alias = [...code.matchAll(new RegExp(String.raw`\b([\w$]+)=${HERE}[;,\n]`, 'g'))].map(
     ([, name]) => name,
@@ -126,7 +126,7 @@ function filesNamedIn(code: string): string[] {
   return [...new Set(found.map(([, named = '']) => named))].filter((named) => !/^[a-z]+:/.test(named));
 }
 
-/** The packages that code names in calls of a `require` that it made. */
+/** The packages that code names in calls of a `require` that it created. */
 function requiredIn(code: string): string[] {
   const made = [...code.matchAll(/\b([\w$]+)=createRequire\(/g)].map(([, name = '']) =>
     name.replaceAll('$', '\\$'),
@@ -150,7 +150,7 @@ const hasFolder = (beside: Beside, owner: Owner, path: string): boolean =>
 
 const placeOf = (path: string): string => path.split(sep).join('/');
 
-/** The package that the author's own code imports, through which a file came into the bundle. */
+/** The package that the author's own code imports, and through which a file came into the bundle. */
 function importedPackage({ inputs }: Metafile, input: string): string | undefined {
   const from = new Map<string, string>();
   const own = Object.keys(inputs).filter((each) => !each.includes('node_modules/'));
@@ -176,7 +176,7 @@ function lineOf(text: string, what: RegExp | string): number | undefined {
   return index < 0 ? undefined : index + 1;
 }
 
-/** The code as it is run, without comments. If it does not parse, bundling says so. */
+/** The code without comments. If it does not parse, bundling reports that. */
 function uncommented(file: string): string {
   try {
     const loader = extname(file).endsWith('ts') ? 'ts' : 'js';

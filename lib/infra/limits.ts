@@ -1,14 +1,13 @@
 /**
- * Refuses when the stack is built what AWS would refuse in the middle of a
- * deployment, with a number and a remedy.
+ * Refuses at synthesis what AWS would refuse in the middle of a deployment, with a number and a remedy.
  *
- * Owns: the limits that a deployment can meet, how it is counted against them, how its workflows are dealt
- * out to several stacks. Does not own: limits of single settings, which are refused where they are set
- * (`agent-settings.ts`, `triggers.ts`).
+ * Owns: the limits that a deployment can reach, how it is measured against them, how its workflows can be
+ * distributed over several stacks. Does not own: limits of single settings, which are refused where they are
+ * set (`agent-settings.ts`, `triggers.ts`).
  *
- * Other limits are out of reach of what these let through, which `limits.test.ts` shows of the fullest
- * stack: the size of the template, of policies (CDK itself moves what a role's own policies cannot hold into
- * managed ones), of the dashboard.
+ * Other limits cannot be reached within these, as `limits.test.ts` shows with the fullest stack: the size of
+ * the template, of policies (the CDK moves what does not fit into a role's own policies to managed ones), of
+ * the dashboard.
  */
 
 import { basename, dirname } from 'node:path';
@@ -20,7 +19,10 @@ import type { Discovery } from './discovery.ts';
 import type { StartQueue } from './start-queue.ts';
 import { longestText, type Names, namesIn } from './token-text.ts';
 
-/** https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html */
+/**
+ * The most resources of a stack:
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+ */
 const MOST_RESOURCES = 500;
 /**
  * All variables of a function together, as JSON with its quotes and escapes, which is how Lambda measures
@@ -35,7 +37,7 @@ export interface Deployment {
   readonly triggers: ReadonlyMap<string, StartQueue>;
 }
 
-/** Checks the limits when the app is synthesised: what is added until then counts as well. */
+/** Checks the limits when the app is synthesised, so that everything added until then counts. */
 export function keepWithinLimits(scope: Construct, deployment: Deployment): void {
   scope.node.addValidation({
     validate: () => [...tooManyResources(scope, deployment), ...environmentsTooLarge(scope, deployment)],
@@ -89,7 +91,7 @@ function foldersOf({ found, agents, triggers }: Deployment): Folder[] {
   });
 }
 
-/** The largest first, each to the first stack that has room for it. */
+/** Distributes folders over stacks: the largest first, each to the first stack with enough room. */
 function dealtOut(folders: readonly Folder[], room: number): Folder[][] {
   const stacks: Folder[][] = [];
   const used = (some: readonly Folder[]): number => some.reduce((sum, { resources }) => sum + resources, 0);
@@ -117,7 +119,7 @@ function environmentsTooLarge(scope: Construct, { agents }: Deployment): string[
   });
 }
 
-/** The bytes that Lambda counts, with names that only the deployment chooses as long as they can be. */
+/** The bytes that Lambda counts. Names that only the deployment chooses count with their longest length. */
 function environmentBytes(resource: CfnFunction, names: Names): number {
   const { variables = {} } = (resource.stack.resolve(resource.environment) ?? {}) as {
     readonly variables?: Readonly<Record<string, unknown>>;

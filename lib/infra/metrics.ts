@@ -1,7 +1,7 @@
 /**
- * The roles' own metrics of one deployment, as CloudWatch has them.
+ * The roles' metrics of one deployment in CloudWatch.
  *
- * Owns: how a name of `aws/names.ts` becomes a metric to draw or to alarm on. Does not own: the names.
+ * Owns: how a name of `aws/names.ts` becomes a metric for a graph or an alarm. Does not own: the names.
  */
 
 import { Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
@@ -15,8 +15,8 @@ const usual = (name: MetricName): string => {
 };
 
 /**
- * Counts are summed, durations shown at their 99th percentile, gauges at their highest,
- * unless `options` says otherwise.
+ * A metric by its name. Unless `options` says otherwise, counts are summed, durations are the 99th
+ * percentile, and gauges the maximum.
  */
 export const metricsOf =
   (deploymentName: string): MetricMaker =>

@@ -1,15 +1,15 @@
 /**
- * The tags by which commands find the logs and the API of a deployment, and a bill is divided.
+ * The tags by which commands find the logs and the API of a deployment, and by which costs are allocated.
  *
- * Owns: how they are tagged. Does not own: the names of the tags (`lib/aws/names.ts`), who looks for them
- * (`cli/logs/insights.ts`, `cli/console/api-url.ts`).
+ * Does not own: the names of the tags (`lib/aws/names.ts`), who searches for them (`cli/logs/insights.ts`,
+ * `cli/console/api-url.ts`).
  */
 
 import { Stack, Tags } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 import { TAGS } from '../aws/names.ts';
 
-/** Resources that AWS charges for by use, as far as every region takes tags of them. */
+/** Resources that AWS charges for by use, if every region accepts tags on them. */
 const CHARGED = [
   'AWS::DynamoDB::GlobalTable',
   'AWS::Lambda::Function',
@@ -18,7 +18,7 @@ const CHARGED = [
   'AWS::SQS::Queue',
 ];
 
-/** For cost allocation: all of a deployment by its stack, what is one agent's by the agent. */
+/** Tags for cost allocation: everything by its stack, and what belongs to one agent by the agent. */
 export function tagCosts(
   whole: IConstruct,
   agents: Iterable<readonly [name: string, agent: IConstruct]>,
@@ -30,7 +30,7 @@ export function tagCosts(
 
 export const tagLogs = (group: IConstruct): void => tag('logs', group, 'AWS::Logs::LogGroup');
 
-/** @param url where AWS's own address does not lead to the API */
+/** @param url the API's address if AWS's own is switched off */
 export function tagApi(stage: IConstruct, url?: string): void {
   tag('api', stage, STAGE);
   if (url !== undefined) Tags.of(stage).add(TAGS.url, url, { includeResourceTypes: [STAGE] });

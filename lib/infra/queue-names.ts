@@ -1,14 +1,14 @@
 /**
  * The names of the agents' queues: `<stack>-<hash>_<agent>`.
  *
- * Owns: the prefix that all agents of one deployment share. With it a function can tell every agent's queue
- * from one address and the agents' names, and a role can be allowed all of them in one line. Only agents'
- * queues have it: what is in them are hints, so none outlives its stack and a name is free again when its
- * queue is gone. The queues of triggers and all dead-letter queues hold what exists nowhere else; AWS names
- * those, so that a retained one blocks no other.
+ * Owns: the prefix that all agents of one deployment share. With it a function can compute every agent's
+ * queue from one address and the agents' names, and one policy line can allow all of them. Only agents'
+ * queues have the prefix: they contain hints, so none outlives its stack and its name is free again. The
+ * queues of triggers and dead-letter queues contain what exists nowhere else; AWS names them, so that a
+ * retained one blocks no other.
  *
- * Q1 no prefix is the beginning of another's: it ends at its first `_`, which neither the
- * name of a stack nor a hash has.
+ * Q1 no prefix is the beginning of another's: it ends at its first `_`, which neither the name of a stack nor
+ *    a hash has.
  */
 
 import { createHash } from 'node:crypto';
@@ -25,8 +25,8 @@ export const LONGEST_PREFIX = 31;
 const HASH = 8;
 
 /**
- * Names the deployment that a construct stands for: the same in every synthesis, another for each stack and
- * each construct.
+ * The prefix of the construct's deployment: the same in every synthesis, and another for each stack and each
+ * construct.
  */
 export function queuePrefix(scope: Construct): string {
   let stack = Stack.of(scope);

@@ -1,14 +1,14 @@
 /**
- * What becomes of what holds data, when it leaves the stack or the stack goes.
+ * The removal of resources that contain data, when they leave the stack or the stack is deleted.
  *
- * Owns: the difference between one that was in use and one that a failed first deployment has just made.
+ * Owns: the difference between a resource that was in use and one that a failed first deployment created.
  */
 
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 
 /**
- * Kept when it leaves the stack, but not when the deployment that made it is rolled back: nothing is in it
- * then, and each failed attempt would leave another one behind (`RetainExceptOnCreate`,
+ * Keeps a resource that leaves the stack, but not one whose first deployment is rolled back: it is empty, and
+ * each failed attempt would leave another one (`RetainExceptOnCreate`,
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html).
  */
 export const onceInUse = (policy: RemovalPolicy): RemovalPolicy =>

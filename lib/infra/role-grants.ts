@@ -1,8 +1,8 @@
 /**
  * What each function's role may do with the table, the bucket, the buses and the queues.
  *
- * Owns: which role needs what. Does not own: what each part is to allow for it (the parts themselves), what
- * others are granted (`grants.ts`).
+ * Owns: which role needs what. Does not own: the actions of each grant (the parts themselves), grants to
+ * others (`grants.ts`).
  */
 
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
@@ -21,7 +21,7 @@ import type { SupervisorClock } from './supervisor-clock.ts';
 import type { ValueBucket } from './value-bucket.ts';
 import type { WakeUps } from './wake-ups.ts';
 
-/** The resources that a role is granted. */
+/** The resources for which a role gets permissions. */
 interface Granting {
   readonly stateTable: StateTable;
   readonly valueBucket?: ValueBucket;
@@ -36,7 +36,10 @@ interface Whole extends Construct, Granting {
   readonly agents: ReadonlyMap<string, AgentFunction>;
 }
 
-/** All three roles decide, send and announce the end; only two of them find, each through its own index. */
+/**
+ * Grants each role what it needs. All three roles decide, send and announce ends; only two find executions,
+ * each by an index of its own.
+ */
 export function grantRoles(whole: Whole, props: SteadfastProps, fleet: AgentFleet): void {
   const { stateTable, valueBucket, wakeUps, audit } = whole;
   const { encryptionKey: key } = props;
@@ -47,7 +50,7 @@ export function grantRoles(whole: Whole, props: SteadfastProps, fleet: AgentFlee
   for (const role of [scheduler, supervisor, ...agents]) grantDecide(whole, props, role);
   for (const role of [scheduler, ...agents]) wakeUps.grantCall(role);
   wakeUps.startOn(supervisor);
-  // Commands to executions of any workflow: what follows from them goes to any agent.
+  // It gives commands to executions of any workflow, whose next steps may belong to any agent.
   for (const { function: sender } of fleet.builtIn.values()) {
     if (sender === undefined) continue;
     fleet.allowAll(sender, ['sqs:SendMessage']);
@@ -69,7 +72,7 @@ export function grantRoles(whole: Whole, props: SteadfastProps, fleet: AgentFlee
   if (key !== undefined) grantUse(key, audit.function);
 }
 
-/** What every role needs that reports or starts anything. */
+/** Grants what every role needs that reports or starts anything. */
 export function grantDecide(
   { stateTable, valueBucket, eventBus }: Granting,
   { workflows, encryptionKey }: SteadfastProps,

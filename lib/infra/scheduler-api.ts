@@ -1,17 +1,17 @@
 /**
  * The scheduler: one Lambda function behind an HTTP API, or without one.
  *
- * Owns: the routes as API Gateway knows them, who may call, the access log. Does not own: what a call does or
- * answers; every route ends in the same function, which routes again.
+ * Owns: the routes in API Gateway, who may call, the access log. Does not own: what a call does or answers;
+ * every route ends in the same function, which routes again.
  *
- * Without an API the function is called directly, with an event that its caller writes. Nobody vouches for
- * who that is, so the function then believes no caller in an event (S19).
+ * Without an API the function is called directly, with an event that its caller writes. Nothing vouches for
+ * the caller, so the function then ignores a caller in an event (S19).
  *
- * Routes are spelled out, although `$default` alone would do, so that IAM can allow one call and not another,
- * and so that the access log can name the call by its pattern: a path holds callback tokens, which are
- * secrets. `$default` is there for the rest, so that an unknown path is answered in the contract's own form.
+ * Routes are declared one by one, although `$default` alone would do, so that IAM can allow single calls, and
+ * so that the access log can name a call by its pattern: a path contains callback tokens, which are secrets.
+ * `$default` is there for unknown paths, which get an answer in the contract's form.
  *
- * With `cors` one more route takes `OPTIONS` of every path without an authorizer: a browser's preflight has
+ * With `cors` one more route accepts `OPTIONS` of every path without an authorizer: a browser's preflight has
  * no credentials, and `$default` would refuse it
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html).
  */
@@ -50,7 +50,7 @@ import { tagApi } from './parts.ts';
 /** API Gateway gives up after 29 s; the longest `?wait` ends before that. */
 const INTEGRATION_TIMEOUT = Duration.seconds(29);
 
-/** For each kind of call the scopes of which a token must have one. */
+/** For each kind of call, the scopes of which a token must have one. */
 export type Scopes = Readonly<Record<CallKind, readonly string[]>>;
 const SCOPES: Scopes = {
   start: ['steadfast/start'],
@@ -61,7 +61,7 @@ const SCOPES: Scopes = {
   erase: ['steadfast/erase'],
 };
 
-/** No path, no query, no body: they hold ids, tokens and payloads. */
+/** The access log has no path, query or body: they contain ids, tokens and payloads. */
 const ACCESS_LOG = AccessLogFormat.custom(
   JSON.stringify({
     requestId: '$context.requestId',
@@ -69,7 +69,7 @@ const ACCESS_LOG = AccessLogFormat.custom(
     route: '$context.routeKey',
     status: '$context.status',
     latencyMs: '$context.responseLatency',
-    // A signed request has the first, a token the second; the other is '-'.
+    // A signed request has this one, a token the next; the other is '-'.
     caller: '$context.identity.userArn',
     subject: '$context.authorizer.claims.sub',
     error: '$context.error.message',
@@ -77,7 +77,7 @@ const ACCESS_LOG = AccessLogFormat.custom(
   }),
 );
 
-/** A public HTTP API, or none: the function is called directly. */
+/** Whether there is a public HTTP API; otherwise the function is called directly. */
 export type ApiKind = 'http' | 'none';
 
 export interface SchedulerApiProps {
@@ -100,8 +100,8 @@ export interface SchedulerApiProps {
    */
   readonly scopes?: Partial<Scopes>;
   /**
-   * Who may answer callbacks, if others than the callers of the rest. With `HttpNoneAuthorizer`, anyone with
-   * a callback's token: for outside systems that can keep a secret but not sign a request.
+   * Who may answer callbacks, if that differs from other calls. With `HttpNoneAuthorizer`, everyone with a
+   * callback's token: for external systems that can keep a secret but not sign a request.
    * @default - as `authorizer`
    */
   readonly callbackAuthorizer?: IHttpRouteAuthorizer;
@@ -109,22 +109,21 @@ export interface SchedulerApiProps {
   readonly throttle?: ThrottleSettings;
   /** @default - no page of another origin may call */
   readonly cors?: CorsPreflightOptions;
-  /** AWS's own address is off then. @default - that address alone */
+  /** A domain of its own; AWS's own address is switched off then. @default - only AWS's address */
   readonly domain?: DomainMappingOptions;
-  /** Executions set aside for its function, which are its most as well. @default - none */
+  /** Executions reserved for its function, which are also its maximum. @default - none */
   readonly reservedConcurrency?: number;
-  /** Tells this deployment from others of the account. */
+  /** Distinguishes this deployment from others of the account. */
   readonly deploymentName: string;
-  /** Each as 'workflow/lane', by commas; for who compares the template with what is under way. */
+  /** The lanes as 'workflow/lane', separated by commas, to compare the template with open executions. */
   readonly lanes: string;
 }
 
 /**
- * API Gateway writes to a log group through a policy of the account's logs, which holds few
- * groups; those with this beginning share one entry of it
- * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html).
- * The end is the stack's own id: a group that was kept when its stack went is not in the way of
- * the next stack of the same name.
+ * The name of the access log's group. API Gateway needs a policy of the account's logs, which can name few
+ * groups, and groups with this prefix share one entry of it
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html). The end is
+ * the stack's own id, so that a retained group does not block the next stack of the same name.
  */
 function accessLogName(scope: Construct, { deploymentName }: SchedulerApiProps): string {
   const id = Fn.select(0, Fn.split('-', Fn.select(2, Fn.split('/', Stack.of(scope).stackId))));
@@ -135,29 +134,29 @@ const resourceOf = ({ node }: Function): CfnResource => node.defaultChild as Cfn
 
 const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, -1) : url);
 
-/** Where executions are set aside, half of them may wait for an end; the rest is for all other calls. */
+/** How many calls may wait for an end: half of the reserved executions; the rest serves all other calls. */
 const openWaits = ({ reservedConcurrency: most }: SchedulerApiProps): Record<string, string> =>
   most === undefined ? {} : { [ENV.openWaits]: String(Math.floor(most / 2)) };
 
-/** Only of these does API Gateway take scopes. */
+/** Whether API Gateway checks scopes for this authorizer; it does only for these. */
 const takesScopes = (authorizer: IHttpRouteAuthorizer | undefined): boolean =>
   authorizer instanceof HttpJwtAuthorizer || authorizer instanceof HttpUserPoolAuthorizer;
 
-/** What stands in front of the function. */
+/** The HTTP API before the function. */
 export interface Gateway {
   readonly api: HttpApi;
   readonly stage: HttpStage;
   readonly accessLog: LogGroup;
-  /** Takes what no other route matches. */
+  /** The route for everything that no other route matches. */
   readonly defaultRoute: HttpRoute;
-  /** Without a trailing slash. */
+  /** The address, without a trailing slash. */
   readonly url: string;
 }
 
 /** The scheduler's function and the HTTP API before it. */
 export class SchedulerApi extends Construct {
   readonly function: Function;
-  /** Nothing with `api: 'none'`. */
+  /** Undefined with `api: 'none'`. */
   readonly gateway?: Gateway;
 
   constructor(scope: Construct, id: string, props: SchedulerApiProps) {
@@ -186,9 +185,9 @@ export class SchedulerApi extends Construct {
   }
 
   /**
-   * Calling the API: all of it, or one method and one path, in which `*` stands for any name.
-   * @throws Error for what is no role or user of this account: an HTTP API has no
-   * policy that could let others in; for a part of the calls where there is no API
+   * Lets a grantee call the API: all of it, or one method and one path, in which `*` stands for any name.
+   * @throws Error for a grantee that is no role or user of this account, because an HTTP API has no resource
+   * policy; or for a part of the calls if there is no API
    */
   grantInvoke(grantee: IGrantable, method?: HttpMethod, path?: string): Grant {
     if (this.gateway !== undefined) {
@@ -205,13 +204,13 @@ export class SchedulerApi extends Construct {
     const { level: _, ...logs } = props.logs;
     const accessLog = new LogGroup(this, 'AccessLog', { ...logs, logGroupName: accessLogName(this, props) });
     const api = new HttpApi(this, 'Api', {
-      // A label for people.
+      // The name is a label for people.
       apiName: props.deploymentName,
       description: 'Steadfast',
       createDefaultStage: false,
       defaultAuthorizer: props.authorizer ?? new HttpIamAuthorizer(),
       ...(props.cors === undefined ? {} : { corsPreflight: props.cors }),
-      // What stands in front of the domain could be passed by at AWS's own address.
+      // Otherwise callers could bypass what protects the domain by AWS's own address.
       ...(props.domain === undefined ? {} : { disableExecuteApiEndpoint: true }),
     });
     const stage = api.addStage('Stage', {
@@ -235,15 +234,16 @@ export class SchedulerApi extends Construct {
       );
     const integration = new HttpLambdaIntegration('Integration', this.function, {
       timeout: INTEGRATION_TIMEOUT,
-      // One permission for the API instead of one for each route: a function's policy holds 20 KB.
+      // One permission for the API instead of one for each route, because a function's policy is limited to
+      // 20 KB.
       scopePermissionToRoute: false,
     });
-    // First, because the integration becomes a child of the first route it is used in.
+    // First, because the integration becomes a child of the first route that uses it.
     const routeKey = HttpRouteKey.DEFAULT;
     const defaultRoute = new HttpRoute(this, 'Default', { httpApi: api, routeKey, integration });
     for (const route of Object.keys(CALLS) as Route[]) {
       const [method = '', path = ''] = route.split(' ');
-      // A bulk action answers in the name of its caller, not of a token's holder.
+      // A bulk action answers in the name of its caller, so it does not use the callbacks' authorizer.
       const own = path.startsWith('/callbacks/') ? callbackAuthorizer : undefined;
       const kind = kindOf(route);
       const authorizationScopes = [...(scopes?.[kind] ?? SCOPES[kind])];
@@ -255,8 +255,8 @@ export class SchedulerApi extends Construct {
         ...(takesScopes(own ?? authorizer) ? { authorizationScopes } : {}),
       });
     }
-    // An HTTP API has no integration that answers by itself; the scheduler's function
-    // does, before it reads anything.
+    // An HTTP API has no integration that answers by itself; the scheduler's function does, before it reads
+    // anything.
     if (cors !== undefined) {
       const [preflight] = api.addRoutes({
         path: '/{proxy+}',
@@ -270,8 +270,8 @@ export class SchedulerApi extends Construct {
           reason: 'a browser cannot sign its preflight; the answer says nothing',
         });
     }
-    // The integration allows <stage>/<method>/<path> only; API Gateway calls for
-    // `$default` as <stage>/$default.
+    // The integration allows only <stage>/<method>/<path>; API Gateway calls for `$default` as
+    // <stage>/$default.
     this.function.addPermission('DefaultRoute', {
       principal: new ServicePrincipal('apigateway.amazonaws.com'),
       sourceArn: Stack.of(this).formatArn({
@@ -284,7 +284,7 @@ export class SchedulerApi extends Construct {
   }
 }
 
-/** Where calls are sent to, as an output of the stack. */
+/** The stack's output with the address for calls. */
 export const addressOf = (scope: Construct, { gateway, function: called }: SchedulerApi): CfnOutput =>
   gateway === undefined
     ? new CfnOutput(scope, 'SchedulerName', {

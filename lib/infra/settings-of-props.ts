@@ -1,9 +1,9 @@
 /**
- * What the parts of a deployment are given of what was set.
+ * Distributes the props of a deployment to its parts.
  *
- * Owns: what of the props goes where, with the defaults that belong to no part, and their refusals: of a
- * retention that is too short, of what is no role's name. Does not own: what may be set
- * (`steadfast-props.ts`), what comes of it (`steadfast.ts`).
+ * Owns: which part gets which settings, with the defaults that belong to no part, and their refusals (a
+ * retention that is too short, an invalid name of a role). Does not own: which settings there are
+ * (`steadfast-props.ts`), their effects (`steadfast.ts`).
  */
 
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -16,7 +16,7 @@ import type { ApiKind, SchedulerApiProps } from './scheduler-api.ts';
 import type { StateTableProps } from './state-table.ts';
 import type { SteadfastProps } from './steadfast-props.ts';
 
-/** The settings that are given: an absent one has a default of its own. */
+/** The settings that are given; the table has defaults for the others. */
 export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
   const { billing, deletionProtection, pointInTimeRecovery, restoredTable, startsPerSecond } = props;
   return {
@@ -46,12 +46,12 @@ export const auditSettings = ({
   megabytes: auditMegabytes,
 });
 
-/** What IAM allows in the name of a role. */
+/** A valid name of a role. */
 const ROLE_NAME = /^[\w+=,.@-]{1,64}$/;
 
 /**
- * What the API's function must find in its environment.
- * @throws Error for what is no role's name, such as an ARN
+ * Variables for the API's function.
+ * @throws Error for an invalid name of a role, such as an ARN
  */
 export function callerSetting({
   personalRoles = [],
@@ -64,7 +64,7 @@ export function callerSetting({
   return personalRoles.length === 0 ? {} : { [ENV.personalRoles]: personalRoles.join(' ') };
 }
 
-/** Settings of the API in front of the function: without an API they are refused. */
+/** Settings of the API before the function; without an API they are refused. */
 const OF_THE_API = [
   'authorizer',
   'scopes',
@@ -76,7 +76,7 @@ const OF_THE_API = [
 ] as const satisfies readonly (keyof SteadfastProps)[];
 const API_KINDS: readonly ApiKind[] = ['http', 'none'];
 
-/** @throws Error for a kind that there is not, and for what is set of an API where there is none */
+/** @throws Error for an unknown kind, and for settings of an API if there is none */
 function checkKind(props: SteadfastProps): void {
   const { api = 'http' } = props;
   if (!API_KINDS.includes(api))
@@ -107,8 +107,8 @@ export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {
 }
 
 /**
- * What functions must find in their environment; nothing where they do as they would anyway.
- * @throws Error for none of the two
+ * Variables for functions; none if the default applies.
+ * @throws Error for any other value
  */
 export function transportSetting({ tuning = {} }: SteadfastProps): Readonly<Record<string, string>> {
   const { transport } = tuning;
@@ -117,7 +117,7 @@ export function transportSetting({ tuning = {} }: SteadfastProps): Readonly<Reco
   throw new Error(`transport is '${String(transport)}'; allowed: ${TRANSPORTS.join(' and ')}`);
 }
 
-/** @throws Error when it would break the promise of the idempotency keys */
+/** @throws Error if it would break the promise of idempotency keys */
 export function checkedRetention(retention: Duration): Duration {
   if (retention.toMilliseconds() >= Duration.hours(MIN_RETENTION_HOURS).toMilliseconds()) return retention;
   throw new Error(
@@ -125,6 +125,6 @@ export function checkedRetention(retention: Duration): Duration {
   );
 }
 
-/** What tells the API that the deployment is at rest. */
+/** The variable by which the API knows that the deployment is at rest. */
 export const restSetting = ({ atRest }: SteadfastProps): Readonly<Record<string, string>> =>
   atRest === true ? { [ENV.atRest]: 'true' } : {};

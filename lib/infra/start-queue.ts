@@ -1,13 +1,13 @@
 /**
- * One trigger: a queue, a function that starts an execution of each message, and a
- * dead-letter queue for what starts none.
+ * One trigger: a queue, a function that starts an execution for each message, and a dead-letter queue for
+ * messages that cannot start one.
  *
- * Owns: the queues' settings, what the function may do, what is alarming about it. Does not own: what sends
- * to the queue (`triggers.ts`), what a message becomes (`event-mapping.ts`).
+ * Owns: the queues' settings, what the function may do, the alarms. Does not own: what sends to the queue
+ * (`triggers.ts`), what a message becomes (`event-mapping.ts`).
  *
- * Everything waits in the queue, for 14 days if it has to: what is delivered is lost neither by a function
- * that is throttled or broken, nor by a table that is away. Nor is it by a deployment that takes the trigger
- * away or gives it another name, where the stack's data is kept: both queues stay then, with what is in them.
+ * Events wait in the queue, for up to 14 days. None is lost while the function is throttled or broken, or the
+ * table is down. If the stack's data is kept, both queues also stay, with their messages, when a deployment
+ * removes or renames the trigger.
  */
 
 import { Alarm, ComparisonOperator, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
@@ -24,9 +24,11 @@ import { grantSending } from './grants.ts';
 import { onceInUse } from './removal.ts';
 
 const TIMEOUT = Duration.seconds(30);
-/** Six times the function's timeout, as AWS asks for. */
+/** Six times the function's timeout, as AWS recommends. */
 const VISIBILITY = Duration.minutes(3);
-/** About an hour of a table that is away. What cannot start is set aside at once and does not count. */
+/**
+ * About an hour without the table. A message that can never start is set aside at once and does not count.
+ */
 const MAX_RECEIVES = 20;
 const RETENTION = Duration.days(14);
 const LATE = Duration.minutes(15);
@@ -41,9 +43,9 @@ export interface StartQueueProps {
   readonly memorySize: number;
   readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
-  /** Messages that are made executions at the same time, in tens; 2 to 1000. */
+  /** The most messages that are processed at the same time, in tens; 2 to 1000. */
   readonly maxConcurrency: number;
-  /** Whether both queues go with the stack; their messages exist nowhere else. */
+  /** Whether both queues are deleted with the stack; their messages exist nowhere else. */
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -52,9 +54,9 @@ export class StartQueue extends Construct {
   readonly triggerName: string;
   readonly workflowName: string;
   readonly maxConcurrency: number;
-  /** Each message in it starts an execution. Grant sending to it with `grantSend`. */
+  /** The queue whose messages start executions. `grantSend` lets others send to it. */
   readonly queue: Queue;
-  /** What started none, each message with the reason in its attributes. */
+  /** The queue of messages that started no execution, each with the reason in its attributes. */
   readonly deadLetterQueue: Queue;
   readonly function: Function;
   readonly alarms: readonly Alarm[];
@@ -85,7 +87,8 @@ export class StartQueue extends Construct {
       memorySize: props.memorySize,
       environment: { ...props.environment, [ENV.deadLetters]: this.deadLetterQueue.queueUrl },
       logs: props.logs,
-      // The first of a chain of messages that may come back here, as when an execution's end starts another.
+      // It sends the first message of a chain that may return here, as when an execution's end starts
+      // another.
       recursiveLoop: RecursiveLoop.ALLOW,
       ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
     });
@@ -101,10 +104,10 @@ export class StartQueue extends Construct {
   }
 
   /**
-   * Sending to the queue; of a queue with a key of your own, using the key as well. What is no role of
-   * this account (a service, another account, a role there) is let in by the queue's own policy, and by
-   * the key's unless it is imported.
-   * @throws Error for a service without a condition, which would let in that service's users of any account
+   * Lets a grantee send to the queue, and use your own key if there is one. A grantee that is no role of this
+   * account (a service, another account, a role there) is allowed by the queue's own policy, and by the key's
+   * unless it is imported.
+   * @throws Error for a service without a condition, which would accept that service's users of any account
    */
   grantSend(grantee: IGrantable): Grant {
     const grant = grantSending(grantee, this.queue);
@@ -113,7 +116,7 @@ export class StartQueue extends Construct {
     return grant;
   }
 
-  /** Lets a rule of EventBridge deliver, and set aside what it cannot deliver. */
+  /** Lets a rule of EventBridge deliver to the queue, and set aside what it cannot deliver. */
   allowRule(ruleArn: string): void {
     for (const queue of [this.queue, this.deadLetterQueue]) {
       queue.addToResourcePolicy(

@@ -1,14 +1,13 @@
 /**
- * The state table: the only truth of a deployment, so the one thing that is kept when the stack goes.
+ * The state table: the only truth of a deployment, so it is kept when the stack is deleted.
  *
- * Owns: keys, indexes, protection, what may be done to it, and how it is paid for. Does not own: what its
- * items mean.
+ * Owns: keys, indexes, protection, permissions, and billing. Does not own: what its items mean.
  *
- * No role may delete or scan: every write is conditional, and nothing is ever found by reading everything.
- * The audit alone may do both: its task is what the indexes do not show, and what is left behind.
+ * No role may delete or scan: every write is conditional, and nothing is found by reading everything. Only
+ * the audit may do both, because it looks for what the indexes do not show, and removes what is left behind.
  *
- * It is a global table of one region, at the same price: a table of the older type could get no replica later
- * without a new table in its place.
+ * It is a global table with one region, at the same price: a table of the older type could get a replica only
+ * by replacing it with a new table.
  */
 
 import {
@@ -29,14 +28,17 @@ import { INDEXES, SPARE_INDEXES, TABLE, type TableIndex } from '../aws/names.ts'
 import { onceInUse } from './removal.ts';
 
 /**
- * Actions on the table by purpose. A transaction needs the action of each of its parts, and all of ours are
- * puts. `test/infra/permissions.ts` lists who has which; the local cloud refuses the rest.
+ * Actions on the table by purpose. A transaction needs the action of each of its parts, which are all puts.
+ * `test/infra/permissions.ts` lists who has which; the local cloud refuses the rest.
  */
 const ACTIONS = {
   decide: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
   find: ['dynamodb:Query'],
   readPage: ['dynamodb:BatchGetItem'],
-  /** Who leaves a queue removes its own item, an erasure what is of executions. */
+  /**
+   * An execution that leaves a lane's queue removes its own item; an erasure removes all items of an
+   * execution.
+   */
   remove: ['dynamodb:DeleteItem'],
   audit: [
     'dynamodb:BatchGetItem',
@@ -47,41 +49,42 @@ const ACTIONS = {
   ],
 } as const;
 
-/** At most so many of these are an index's own: an execution moves in `wake` two to six times. */
+/** The most write units that each index takes per start: an execution moves in `wake` two to six times. */
 const INDEX_UNITS_A_START: Readonly<Record<string, number>> = { [TABLE.wakeIndex.name]: 6 };
 const OTHER_INDEX_UNITS_A_START = 2;
 /**
- * What every table and index takes on its first day; less cannot be asked for.
+ * The capacity of every table and index on its first day; a lower one cannot be configured.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html
  */
 const FIRST_DAY_UNITS = 4_000;
 
-/** Executions of four steps that start in a second. */
+/** Capacity as a number of executions of four steps that start per second. */
 export interface StartsPerSecond {
   /**
-   * The table is made ready for so many, once, for a price by the unit
+   * The number for which the table is warmed up in advance, once, for a price by the unit
    * (https://aws.amazon.com/dynamodb/pricing/on-demand/).
-   * @default - what every table takes on its first day: some 280, and twice its last peak later
+   * @default - the capacity of every table on its first day, some 280, and later twice its last peak
    */
   readonly warm?: number;
   /**
-   * What bounds a bill: DynamoDB refuses writes beyond, and then everything is late, and nothing lost.
-   * @default - what the account allows
+   * The maximum, which limits the bill. Beyond it DynamoDB refuses writes; then everything is late, and
+   * nothing is lost.
+   * @default - the account's limit
    */
   readonly most?: number;
 }
 
 /**
- * How it is paid for, if by the hour: a unit in use costs a third then, but table and indexes have a floor
- * each, whatever is used. Capacity follows use within minutes; until then DynamoDB refuses, what is refused
- * is late, and nothing is lost.
+ * Billing by the hour. A unit in use costs a third then, but table and indexes each have a minimum capacity
+ * that is always charged. Capacity follows use within minutes; until then DynamoDB refuses writes, which
+ * makes work late and loses nothing.
  */
 export interface TableBilling {
   readonly provisioned: {
-    /** Executions of four steps that start in a second, at most. */
+    /** The maximum of executions of four steps that start per second. */
     readonly startsPerSecond: number;
     /**
-     * Write and read units a second that table and indexes have at least, each: the floor.
+     * The minimum capacity: write and read units a second that table and each index always have.
      * @default 5
      */
     readonly leastUnits?: number;
@@ -91,10 +94,10 @@ export interface TableBilling {
 export interface StateTableProps {
   /** @default - by use */
   readonly paid?: TableBilling;
-  /** @default - as every table */
+  /** @default - as every table on demand */
   readonly startsPerSecond?: StartsPerSecond;
   /**
-   * What becomes of the table when it leaves the stack.
+   * What happens to the table when it leaves the stack.
    * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
@@ -109,22 +112,22 @@ export interface StateTableProps {
    */
   readonly pointInTimeRecovery?: boolean;
   /**
-   * A key of your own for what is at rest.
+   * A key of your own for the table's data.
    * @default - a key of DynamoDB's, which costs nothing
    */
   readonly encryptionKey?: IKey;
   /**
-   * The name of a table restored from this one's backup, to be used in its place. This one stays as it is.
+   * The name of a table restored from this one's backup, to be used instead. This one stays as it is.
    * @default - this one is used
    */
   readonly restoredTable?: string;
 }
 
-/** The DynamoDB table that holds every execution, with its indexes. */
+/** The DynamoDB table with every execution, and its indexes. */
 export class StateTable extends Construct {
   /** The table in use. */
   readonly table: ITable;
-  /** The table of this stack, which is in use unless it was restored as another. */
+  /** The table of this stack, which is in use unless `restoredTable` names another. */
   readonly own: TableV2;
 
   constructor(scope: Construct, id: string, props: StateTableProps = {}) {
@@ -144,8 +147,7 @@ export class StateTable extends Construct {
       sortKey: { name: TABLE.sk, type: AttributeType.STRING },
       timeToLiveAttribute: TABLE.ttl,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: props.pointInTimeRecovery ?? true },
-      // A protected one cannot be deleted, not by a roll back either: that would
-      // fail on it, and the stack with it.
+      // A protected table cannot be deleted, not even by a roll-back, which would fail.
       removalPolicy: deletionProtection ? removalPolicy : onceInUse(removalPolicy),
       deletionProtection,
     });
@@ -176,17 +178,17 @@ export class StateTable extends Construct {
     });
   }
 
-  /** Reading executions and plans by key, and conditional writes: what every decision needs. */
+  /** Lets a grantee read executions and plans by key, and write conditionally, as every decision needs. */
   grantDecide(grantee: IGrantable): Grant {
     return this.grant(grantee, ACTIONS.decide);
   }
 
-  /** Leaving the queues of lanes: nothing else is deleted by who decides. */
+  /** Lets a grantee leave the queues of lanes; it may delete nothing else. */
   grantLanes(grantee: IGrantable): Grant {
     return this.grantRemoving(grantee, 'lane#*');
   }
 
-  /** Erasing executions with their mailboxes, and no record of anything else. */
+  /** Lets a grantee erase executions with their mailboxes, and no other record. */
   grantErase(grantee: IGrantable): Grant {
     return this.grantRemoving(grantee, 'exec#*', 'mailbox#*');
   }
@@ -200,29 +202,29 @@ export class StateTable extends Construct {
     });
   }
 
-  /** Reading all receipts at once; each is written like any other record. */
+  /** Lets a grantee read all receipts at once; each is written like any other record. */
   grantReceipts(grantee: IGrantable): Grant {
     return this.grant(grantee, ACTIONS.readPage);
   }
 
-  /** What the audit needs: reading everything, healing wake times and removing what is left behind. */
+  /** Lets the audit read everything, repair wake times and remove what is left behind. */
   grantAudit(grantee: IGrantable): Grant {
     return this.grant(grantee, ACTIONS.audit);
   }
 
-  /** Finding open executions by their wake time. */
+  /** Lets a grantee find open executions by their wake time. */
   grantFindDue(grantee: IGrantable): Grant {
     return this.grant(grantee, ACTIONS.find, `/index/${TABLE.wakeIndex.name}`);
   }
 
-  /** Counting the incidents that are open. */
+  /** Lets a grantee count open incidents. */
   grantCountIncidents(grantee: IGrantable): Grant {
     return this.grant(grantee, ACTIONS.find, `/index/${TABLE.listIndex.name}`);
   }
 
   /**
-   * Finding executions by whatever index there is, and reading a page of them at once;
-   * `grantFindDue` has one of them.
+   * Lets a grantee find executions by any index, and read a page of them at once; `grantFindDue` allows one
+   * index.
    */
   grantList(grantee: IGrantable): Grant {
     this.grant(grantee, ACTIONS.readPage);
@@ -240,7 +242,7 @@ export class StateTable extends Construct {
   }
 }
 
-/** The class itself refuses a key where the stack does not say its region. */
+/** The class refuses a key if the stack does not name its region. */
 function encrypt(table: TableV2, { keyArn }: IKey): void {
   const resource = table.node.defaultChild as CfnGlobalTable;
   resource.sseSpecification = { sseEnabled: true, sseType: 'KMS' };
@@ -263,17 +265,17 @@ function checkStarts({ warm, most }: StartsPerSecond, paid: TableBilling | undef
     );
 }
 
-/** The write units of an execution of four steps: 6 and 2 a step (bench/results/cost.json). */
+/** The write units of an execution of four steps: 6, and 2 for each step (bench/results/cost.json). */
 export const UNITS_A_START = 14;
 /** The read units of the same. */
 const READ_UNITS_A_START = 5;
-/** At most: DynamoDB adds capacity where more is used (`Capacity.autoscaled`). */
+/** The highest use: above it DynamoDB adds capacity (`Capacity.autoscaled`). */
 const USED = 0.7;
 const LEAST_UNITS = 5;
 
 /**
- * List prices of us-east-1, of a unit
- * (https://aws.amazon.com/dynamodb/pricing/provisioned/, https://aws.amazon.com/dynamodb/pricing/on-demand/).
+ * List prices of us-east-1 for a unit (https://aws.amazon.com/dynamodb/pricing/provisioned/,
+ * https://aws.amazon.com/dynamodb/pricing/on-demand/).
  */
 export const UNIT_USD = {
   provisionedHour: { write: 0.000_65, read: 0.000_13 },
@@ -284,7 +286,7 @@ const UNITS_AN_HOUR = 3_600 * USED;
 
 interface Paid {
   readonly billing: Billing;
-  /** The capacity of an index, for so many write units of each start. */
+  /** The capacity of an index, by the write units that each start takes. */
   readonly indexCapacity: (unitsAStart: number) => { readonly writeCapacity?: Capacity };
 }
 
@@ -300,7 +302,7 @@ export function provisioned({
     throw new Error(`billing.provisioned.leastUnits is ${leastUnits}; allowed: a whole number of 1 or more`);
   const capacity = (unitsAStart: number): Capacity => {
     const maxCapacity = Math.max(leastUnits, Math.ceil((startsPerSecond * unitsAStart) / USED));
-    // Where a table that is in use changes to it, no start waits for capacity to follow.
+    // When a table in use changes to it, the whole capacity is there at once.
     return Capacity.autoscaled({
       minCapacity: leastUnits,
       maxCapacity,
@@ -320,7 +322,7 @@ export function provisioned({
 const saved = (kind: 'write' | 'read'): number =>
   UNIT_USD.onDemand[kind] - UNIT_USD.provisionedHour[kind] / UNITS_AN_HOUR;
 
-/** What the floor costs a month, and from how many steps a month on it is less than by use. */
+/** The monthly price of the minimum capacity, and the steps a month from which it is cheaper than by use. */
 export function floorOf(
   { provisioned: { leastUnits = LEAST_UNITS } }: TableBilling,
   tableAndIndexes: number,

@@ -1,9 +1,8 @@
 /**
  * The settings of a deployment, each with its default.
  *
- * Owns: what can be asked of `Steadfast`. Does not own: what goes where (`settings-of-props.ts`) and what
- * comes of it (`steadfast.ts`), what may be set of one agent (`agent-settings.ts`) and of one trigger
- * (`triggers.ts`).
+ * Owns: the settings of `Steadfast`. Does not own: which part gets which (`settings-of-props.ts`), their
+ * effects (`steadfast.ts`), the settings of one agent (`agent-settings.ts`) and one trigger (`triggers.ts`).
  */
 
 import type {
@@ -26,47 +25,47 @@ import type { Discovery } from './discovery.ts';
 import type { ApiKind, Scopes } from './scheduler-api.ts';
 import type { StartsPerSecond, TableBilling } from './state-table.ts';
 
-/** Settings that a deployment needs only when it is large, idle for long, or measured. */
+/** Settings for a deployment that is large, idle for long, or being measured. */
 export interface Tuning {
   /**
-   * Supervisors that each tick starts, 1 to 20, and no more than there are `wakeShards`. More of them get
-   * through a large backlog sooner; beyond the first each costs up to $13 a month, for the time in which it
-   * finds something overdue (docs/COST.md).
+   * The number of supervisors that each tick starts, 1 to 20, and not more than `wakeShards`. More of them
+   * finish a large backlog sooner. Each beyond the first costs up to $13 a month while it finds something
+   * overdue (docs/COST.md).
    * @default 2
    */
   readonly supervisors?: number;
   /**
-   * Between two sweeps of a supervisor that has found something due, 1 to 15 seconds. What a fault delays
-   * grows and shrinks with it, and the queries of a system that is never idle shrink and grow.
+   * The pause between two sweeps of a supervisor that found something due, 1 to 15 seconds. A longer one
+   * delays recoveries, and reduces the queries of a busy system.
    * @default Duration.seconds(2)
    */
   readonly sweepEvery?: Duration;
   /**
-   * Shards of the wake index, 1 to 64. More are needed past about 500 changes of open executions a second
-   * each: 16 are for a thousand starts a second. Each costs some $0.16 a month in a system that is never
-   * idle. More may be had at any time; with fewer than before, the audit's next pass brings back what is open
-   * in those that are gone (OPERATIONS.md).
+   * The number of shards of the wake index, 1 to 64. One shard takes about 500 changes of open executions a
+   * second; 16 are enough for a thousand starts a second. Each costs some $0.16 a month in a busy system. The
+   * number may be raised at any time. After it was lowered, the audit's next pass moves open executions out
+   * of the removed shards (OPERATIONS.md).
    * @default 4
    */
   readonly wakeShards?: number;
   /**
-   * How often the audit begins a pass through the state table, at the soonest; every two days at least, and
-   * every hour while the table has up to 50,000 records. Until a pass has come to its end, a run goes on with
-   * it every 15 minutes.
+   * The shortest time between the beginnings of two passes of the audit through the state table: at most two
+   * days. While the table has up to 50,000 records a pass begins every hour. During a pass a run continues it
+   * every 15 minutes.
    * @default Duration.days(1)
    */
   readonly auditEvery?: Duration;
   /**
-   * How much of the state table one run of the audit reads, at most: what bounds its cost,
-   * $0.016 for 1,000 MB. What executions leave behind is removed by the same pass, so a large
-   * table with many starts a day needs more.
+   * How many MB of the state table one run of the audit reads at most, which limits its cost: $0.016 for
+   * 1,000 MB. The same pass removes what ended executions leave, so a large table with many starts a day
+   * needs more.
    * @default 1000
    */
   readonly auditMegabytes?: number;
   /**
    * How functions and workers call DynamoDB, SQS and EventBridge: `'direct'`, without the AWS SDK's
-   * middleware, or `'sdk'`, with it, at some three times the processor time for each step. Both do the same
-   * (docs/decisions/0032-direct-calls.md).
+   * middleware; or `'sdk'`, with it, which takes about three times the processor time for each step. Both
+   * have the same effect (docs/decisions/0032-direct-calls.md).
    * @default 'direct'
    */
   readonly transport?: Transport;
@@ -77,14 +76,14 @@ export interface SteadfastProps extends TriggerSources {
   /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */
   readonly workflows: Discovery;
   /**
-   * What becomes of the state table, the bucket of large values, the logs, and the queues of triggers with
+   * What happens to the state table, the bucket of large values, the logs, and the queues of triggers with
    * their dead letters, when they leave the stack.
    * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
   /**
-   * Whether the deployment starts, claims, sweeps and audits nothing, and its API answers what writes with
-   * 503 `at-rest`: for a restore. What triggers send waits in their queues for up to 14 days.
+   * Brings the deployment to rest, for a restore: it starts, claims, sweeps and audits nothing, and its API
+   * refuses what writes with 503 `at-rest`. What triggers send waits in their queues for up to 14 days.
    * @default false
    */
   readonly atRest?: boolean;
@@ -99,43 +98,44 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly pointInTimeRecovery?: boolean;
   /**
-   * How many starts a second the state table is ready for from its first minute on, and beyond how many it
-   * refuses to write.
-   * @default - as every table on demand: some 280 on its first day, and no end
+   * How many starts a second the state table takes from its first minute on, and beyond how many it refuses
+   * to write.
+   * @default - as every table on demand: some 280 on its first day, and no maximum
    */
   readonly startsPerSecond?: StartsPerSecond;
   /**
    * Pays for the state table by the hour: `{ provisioned: { startsPerSecond: 20 } }`. A unit in use costs a
-   * third then; synthesis says the floor, and from how many steps a month on it pays.
+   * third then, but there is a minimum; synthesis prints it, and from how many steps a month on it is
+   * cheaper.
    * @default - by use
    */
   readonly billing?: TableBilling;
   /**
-   * Whether values of more than 32 KB lie in a bucket of the stack, up to 16 MB each, and not in the table.
-   * Once it is in use it must stay: executions under way read from it.
+   * Whether values above 32 KB, up to 16 MB each, are stored in a bucket of the stack instead of the table.
+   * Do not switch it off once it is in use, because executions under way read from the bucket.
    * @default true
    */
   readonly largeValues?: boolean;
   /**
-   * The name of a table restored from the state table's backup, to be used in its place (OPERATIONS.md).
+   * The name of a table restored from the state table's backup, to be used instead (OPERATIONS.md).
    * @default - the state table of this stack is used
    */
   readonly restoredTable?: string;
   /**
-   * A key of your own for the table, the bucket, the queues, the logs and the alarms' topic. An imported
-   * key's policy must let CloudWatch and its logs use it.
+   * A key of your own for the table, the bucket, the queues, the logs and the alarms' topic. The policy of an
+   * imported key must let CloudWatch and its logs use it.
    * @default - keys of the services, which cost nothing
    */
   readonly encryptionKey?: IKey;
   /**
-   * The bus that hears of ended executions.
+   * The bus on which ends of executions, questions and risks are announced.
    * @default - a new one
    */
   readonly eventBus?: IEventBus;
   /**
-   * Whether there is a public API. With `'none'` the API's function is called directly, by what `grantInvoke`
-   * lets in: `createClient({ lambda })`. Nobody vouches for such a caller, so no approval can be another
-   * person's.
+   * Whether there is a public API. With `'none'` the API's function is invoked directly, by principals with
+   * `grantInvoke`: `createClient({ lambda })`. Nothing vouches for the name of such a caller, so approvals
+   * with `by: 'another'` are impossible.
    * @default 'http'
    */
   readonly api?: ApiKind;
@@ -145,93 +145,94 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly authorizer?: IHttpRouteAuthorizer;
   /**
-   * With an authorizer of tokens (JWT): the scopes of which a token must have one, for each kind of call.
-   * @default - steadfast/start, steadfast/read, steadfast/operate, steadfast/callback
+   * With an authorizer of tokens (JWT): for each kind of call, the scopes of which a token must have one.
+   * @default - steadfast/start, steadfast/run, steadfast/read, steadfast/operate, steadfast/callback,
+   * steadfast/erase
    */
   readonly scopes?: Partial<Scopes>;
   /**
-   * Who may answer callbacks. `HttpNoneAuthorizer`: anyone with a callback's token.
+   * Who may answer callbacks and approvals. With `HttpNoneAuthorizer` everyone with a callback's token may.
    * @default - as `authorizer`
    */
   readonly callbackAuthorizer?: IHttpRouteAuthorizer;
   /**
-   * Names of IAM roles whose every session is named after the one person who uses it, because IAM allows no
-   * other name (SECURITY.md says what must be true). Where an approval must come from another person, each
-   * such session is a person.
+   * Names of IAM roles of which each session is named after the one person who uses it, because IAM allows no
+   * other name (SECURITY.md lists the conditions). For an approval by another person, each such session is a
+   * person.
    * @default - none: all users of a role count as one person
    */
   readonly personalRoles?: readonly string[];
   /**
-   * How many calls a second the API takes, and how many at once, of all callers
-   * together: what one of them may use up.
-   * @default - what the account allows: 10,000 a second and 5,000 at once, for all its APIs together
+   * The most calls a second, and the most at once, for all callers together.
+   * @default - the account's limit: 10,000 a second and 5,000 at once, for all its APIs together
    */
   readonly throttle?: ThrottleSettings;
   /**
-   * Which pages of which origins may call the API from a browser.
+   * The origins whose pages may call the API from a browser.
    * @default - none
    */
   readonly cors?: CorsPreflightOptions;
   /**
-   * A domain of your own for the API: `new DomainName(stack, …)` with its certificate. The
-   * record in your DNS is yours to make. AWS's own address of the API is off then.
+   * A domain of your own for the API: `new DomainName(stack, …)` with its certificate. Create the DNS record
+   * yourself. AWS's own address of the API is switched off then.
    * @default - none
    */
   readonly domain?: DomainMappingOptions;
   /**
-   * Steps that one agent performs at the same time, 2 to 1000. All agents' together should stay below the
-   * account's concurrent executions.
+   * The number of steps that one agent performs at the same time, 2 to 1000. The sum over all agents should
+   * stay below the account's concurrent executions.
    * @default 50
    */
   readonly agentConcurrency?: number;
   /**
-   * Whether one command may be given to many executions (`POST /bulk`, `steadfast bulk`): an agent that the
-   * deployment brings itself obeys it, with a queue and a function of its own. It may send to all agents.
+   * Whether one command can be given to many executions (`POST /bulk`, `steadfast bulk`). It adds an agent
+   * with a queue and a function of its own, which may send to all agents.
    * @default true
    */
   readonly bulkActions?: boolean;
   /**
-   * Executions reserved for the API's function, which are also its maximum: so many calls are answered at the
-   * same time, even if agents use up the account's. With `?wait` a call lasts up to 25 s; half of them may
-   * wait so (5 if none are reserved), and one more is answered at once.
+   * Concurrent executions reserved for the API's function, which are also its maximum: so many calls are
+   * answered at once, even if agents use up the account's. A call with `?wait` lasts up to 25 s. Half of the
+   * executions may wait so (5 if none are reserved); further such calls are answered without waiting.
    * @default 'unreserved'
    */
   readonly schedulerConcurrency?: number | 'unreserved';
   /**
-   * The account's limit of concurrent executions in the region, to warn of agents that may take more than
-   * there are (`aws lambda get-account-settings`).
+   * The account's limit of concurrent executions in the region (`aws lambda get-account-settings`). Synthesis
+   * warns if agents may take more.
    * @default 1000
    */
   readonly accountConcurrency?: number;
   /**
    * Settings of single agents, by the agent's name.
-   * @default - all agents alike
+   * @default - all agents have the deployment's settings
    */
   readonly agentSettings?: Readonly<Record<string, AgentSettings>>;
   /**
-   * Whether agents that name no host have a function each, or share one: `'shared'` costs less, and carries
-   * an execution on from step to step in one process. What cannot share one has its own: a container, an
-   * agent with `isolate`, a function of your own.
+   * Whether agents that name no host have a function each or share one. `'shared'` costs less, and can
+   * continue an execution from step to step in one process. Agents in containers, with `isolate` or with a
+   * function of your own are never shared.
    * @default 'own'
    */
   readonly hosting?: 'shared' | 'own';
   /**
-   * Executions set aside for the supervisors, so that agents that take all of the account's do not
-   * stop the one role that would notice: twice `supervisors`, for those of a tick may still be there
-   * when the next ones come, and 2 for one that was called beside them. The account must have 100
-   * more (https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html); of a new
-   * one's 10 none can be set aside.
+   * Concurrent executions reserved for the supervisors, so that agents that use up the account's do not stop
+   * the role that would notice: twice `supervisors`, because those of a tick may still run when the next
+   * begins, and 2 for a called one. 100 of the account's must stay unreserved
+   * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html), so a new account with 10
+   * can reserve none.
    * @default 'unreserved'
    */
   readonly supervisorConcurrency?: number | 'unreserved';
   /**
-   * How long an ended execution is kept after its end, 24 hours or more: its idempotency key is remembered
-   * for so long. Applies to what ends after the deployment.
+   * How long an execution is kept after its end, and with it its idempotency key: 24 hours or more. It
+   * applies to executions that end after the deployment.
    * @default Duration.days(30)
    */
   readonly retention?: Duration;
   /**
-   * Memory of every function, in MB; CPU grows with it. An agent that computes wants more: `agentSettings`.
+   * Memory of every function, in MB; CPU grows with it. For an agent that computes, raise it in
+   * `agentSettings`.
    * @default 384
    */
   readonly memorySize?: number;
@@ -241,24 +242,24 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly logRetention?: RetentionDays;
   /**
-   * What functions write to their logs. `ApplicationLogLevel.DEBUG`: also what every healthy step does. WARN
-   * and above are refused for functions: Lambda would drop their metrics.
+   * The lowest level that functions log. `ApplicationLogLevel.DEBUG` logs every healthy step as well. WARN
+   * and above are refused for functions, because Lambda would drop their metrics.
    * @default - Lambda's: INFO
    */
   readonly logLevel?: ApplicationLogLevel;
   /**
-   * What Lambda itself writes to the functions' logs. `SystemLogLevel.INFO`: also its two lines for each
-   * healthy invocation, which were most of the bytes of the logs.
+   * The lowest level of Lambda's own lines in the functions' logs. `SystemLogLevel.INFO` adds two lines for
+   * each healthy invocation, which would be most of the logs' bytes.
    * @default SystemLogLevel.WARN
    */
   readonly systemLogLevel?: SystemLogLevel;
   /**
    * Whether Lambda traces the functions with X-Ray.
-   * @default - not
+   * @default - no
    */
   readonly tracing?: Tracing;
   /**
-   * How many supervisors there are, how the wake index and the audit are cut, which calls AWS gets.
+   * The number of supervisors, the shards of the wake index, the passes of the audit, the calls of AWS.
    * @default - right for most deployments
    */
   readonly tuning?: Tuning;
@@ -268,26 +269,25 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly monitoring?: 'alarms-and-dashboard' | 'alarms' | 'none';
   /**
-   * Metrics of each workflow, of each agent, or of both one by one, also on the dashboard. CloudWatch charges
-   * for each: 9 a workflow, 7 an agent, in hours in which they are written.
-   * @default of neither
+   * Adds metrics by workflow, by agent, or both, which the dashboard shows as well. CloudWatch charges for
+   * each: 9 for a workflow and 7 for an agent, in hours in which they are written.
+   * @default - neither
    */
   readonly metricsBy?: readonly ('workflow' | 'agent')[];
   /**
-   * What hears of every alarm, incidents included.
-   * @default - a new one. Until somebody subscribes to it a deployment that is to
-   * stay is warned of at synthesis
+   * The topic for every alarm, incidents included.
+   * @default - a new one. If nobody subscribes to it, synthesis warns for a deployment that is kept
    */
   readonly alarmTopic?: ITopic;
   /**
-   * How often an execution of two steps, which the deployment brings itself, is started to see that it comes
-   * to its end: 1 to 60 whole minutes. Two that do not are the alarm `CanaryLate`, the one alarm about the
-   * whole. Every 5 minutes costs some $2 a month.
+   * Starts an execution of two steps, the canary, at this interval, 1 to 60 whole minutes. Two that do not
+   * end raise the alarm `CanaryLate`, the only one about the whole system. Every 5 minutes costs some $2 a
+   * month.
    * @default - none
    */
   readonly canary?: Duration;
   /**
-   * From how many percent of executions on that failed or had to be undone there is an alarm.
+   * The percentage of executions, failed or undone, from which an alarm is raised.
    * @default 10
    */
   readonly failureAlarmPercent?: number;

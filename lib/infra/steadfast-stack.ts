@@ -1,8 +1,8 @@
 /**
  * The stack that `cdk deploy` deploys: one `Steadfast` and its outputs.
  *
- * Owns: the names of the outputs. Does not own: what the stages are (`bin/app.ts`), anything of the system;
- * to embed it in a stack of your own use `Steadfast`.
+ * Owns: the names of the outputs. Does not own: the stages (`bin/app.ts`), anything of the system. To embed a
+ * deployment in a stack of your own use `Steadfast`.
  */
 
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -13,26 +13,26 @@ import { Steadfast } from './steadfast.ts';
 import { STEADFAST_OPTIONS, type SteadfastProps } from './steadfast-props.ts';
 
 /**
- * The settings of a stage. Resources that need a stack (a key, a network, an authorizer) are made in this
- * one.
+ * The settings of a stage. Resources that need a stack (a key, a network, an authorizer) are created in the
+ * given one.
  */
 export type StageSettings = (stack: Stack) => Partial<Omit<SteadfastProps, 'workflows'>>;
 
 /** The settings of a stack with one deployment: those of the deployment, and those of any stack. */
 export interface SteadfastStackProps extends StackProps, SteadfastProps {
   /**
-   * Whether nobody can delete the stack before this is set otherwise.
+   * Whether the stack is protected against deletion.
    * @default - unless `removalPolicy` is DESTROY
    */
   readonly terminationProtection?: boolean;
   /**
-   * More settings, which hold unless they are given here.
+   * More settings; those given beside it override them.
    * @default - none
    */
   readonly settings?: StageSettings;
   /**
-   * Where alarms are sent by e-mail; the address is asked for confirmation once.
-   * @default - nowhere; subscribe to the topic
+   * The e-mail address for alarms. AWS asks once for a confirmation.
+   * @default - none; subscribe to the topic
    */
   readonly alarmEmail?: string;
 }

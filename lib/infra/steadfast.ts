@@ -71,7 +71,7 @@ import { ValueBucket } from './value-bucket.ts';
 import { WakeUps } from './wake-ups.ts';
 import { addWebhooks, type Webhooks } from './webhooks.ts';
 
-/** Most of a step is waiting for calls, at the price of all of it (decision 19). */
+/** The default memory. A step mostly waits for calls, and waiting costs as much as work (decision 19). */
 const DEFAULT_MEMORY_MB = 384;
 
 /**
@@ -81,32 +81,32 @@ const DEFAULT_MEMORY_MB = 384;
 export class Steadfast extends Construct {
   /** The DynamoDB table that holds every execution. */
   readonly stateTable: StateTable;
-  /** Where values are that are too large for the table; none with `largeValues: false`. */
+  /** The bucket of values that are too large for the table; undefined with `largeValues: false`. */
   readonly valueBucket?: ValueBucket;
-  /** The bus on which ends, questions and risk are announced. */
+  /** The bus on which ends, questions and risks are announced. */
   readonly eventBus: IEventBus;
   /** The HTTP API and its function. */
   readonly scheduler: SchedulerApi;
   /** The function that finds what is due, and its schedule. */
   readonly supervisor: SupervisorClock;
-  /** The function that reads the whole table for what no index has, and its schedule. */
+  /** The function that reads the whole table for what no index shows, and its schedule. */
   readonly audit: AuditClock;
-  /** How the other functions call a supervisor. */
+  /** The bus by which the other functions call a supervisor. */
   readonly wakeUps: WakeUps = new WakeUps(this, 'WakeUps');
-  /** What starts executions beside the API: declared beside the workflows, or added by the methods. */
+  /** The triggers: declared beside the workflows, or added by the methods. */
   readonly triggers: Triggers;
-  /** Takes requests that third parties sign; nothing if no webhook is declared. */
+  /** The function for signed requests of third parties; undefined if no webhook is declared. */
   readonly webhooks: Webhooks | undefined;
   readonly #fleet: AgentFleet;
   readonly #props: SteadfastProps;
-  /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
+  /** Alarms, their topic and the dashboard; undefined if `monitoring` is 'none'. */
   readonly monitoring?: Monitoring;
   /**
-   * Where executions are started and asked for, `ApiUrl`, or with `api: 'none'` `SchedulerName`: an output of
-   * the stack, one for each `Steadfast`.
+   * The stack's output with the address for calls: `ApiUrl`, or with `api: 'none'` `SchedulerName`; one for
+   * each `Steadfast`.
    */
   readonly address: CfnOutput;
-  /** The dimension that tells the metrics of this deployment from those of another. */
+  /** The dimension that distinguishes the metrics of this deployment from those of others. */
   readonly deploymentName: string;
 
   constructor(scope: Construct, id: string, props: SteadfastProps) {
@@ -118,7 +118,7 @@ export class Steadfast extends Construct {
     this.stateTable = new StateTable(this, 'State', { removalPolicy, ...atRest, ...tableSettings(props) });
     if (props.largeValues !== false)
       this.valueBucket = new ValueBucket(this, 'Values', { removalPolicy, ...atRest });
-    // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
+    // The class declares an optional member differently from its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
     const logs = logSettings(props, removalPolicy);
     const hosts = hostsOf(found.agents, props);
@@ -188,7 +188,10 @@ export class Steadfast extends Construct {
     return this.triggers.onObjectCreated(bucket, workflow, props);
   }
 
-  /** Starts an execution for each event that fits the pattern; with `send` it sends it to one that runs. */
+  /**
+   * Starts an execution for each event that fits the pattern; with `send` it sends the event to a running
+   * one.
+   */
   triggerOnEvent<Input>(
     pattern: EventPattern,
     workflow: WorkflowReference<Input>,
@@ -197,7 +200,7 @@ export class Steadfast extends Construct {
     return this.triggers.onEvent(pattern, workflow, props);
   }
 
-  /** Starts an execution at each time of a schedule; the event has `$.time`, the time that was planned. */
+  /** Starts an execution at each time of a schedule; the event has `$.time`, the planned time. */
   triggerOnSchedule<Input>(
     schedule: ScheduleExpression,
     workflow: WorkflowReference<Input>,
@@ -207,8 +210,8 @@ export class Steadfast extends Construct {
   }
 
   /**
-   * A queue each of whose messages starts an execution; `grantSend` lets others send. A sender that may
-   * repeat itself needs a key of its own: `idempotencyKey: '$.body.orderId'` or `'$.attributes.key'`.
+   * Adds a queue whose messages start an execution each; `grantSend` lets others send. If a sender may repeat
+   * itself, set a key: `idempotencyKey: '$.body.orderId'` or `'$.attributes.key'`.
    */
   startQueue<Input>(
     workflow: WorkflowReference<Input>,
@@ -222,67 +225,67 @@ export class Steadfast extends Construct {
     return this.#fleet.agents;
   }
 
-  /** Obeys bulk actions; none with `bulkActions: false`. */
+  /** The agent that carries out bulk actions; undefined with `bulkActions: false`. */
   get bulkAgent(): AgentFunction | undefined {
     return this.#fleet.builtIn.get(BULK_AGENT.name);
   }
 
-  /** Whether what holds data stays when the stack goes. */
+  /** Whether resources with data stay when the stack is deleted. */
   get isKept(): boolean {
     return this.#props.removalPolicy !== RemovalPolicy.DESTROY;
   }
 
-  /** What the names of the agents' queues begin with, and the name of no other queue in the account. */
+  /** The prefix of the names of the agents' queues, which no other queue in the account has. */
   get queuePrefix(): string {
     return this.#fleet.queuePrefix;
   }
 
   /**
    * The agent of this name, to grant it what its external service needs or to change its function.
-   * @throws Error naming the agents there are
+   * @throws Error whose message names the agents that exist
    */
   agent(name: string): AgentFunction {
     return this.#fleet.named(name);
   }
 
   /**
-   * What starts executions, by its name: one that is written beside its workflow,
-   * to let others send to its queue.
-   * @throws Error naming the triggers there are
+   * The trigger of this name, for example to let others send to the queue of one declared beside its
+   * workflow.
+   * @throws Error whose message names the triggers that exist
    */
   trigger(name: string): StartQueue {
     return this.triggers.named(name);
   }
 
-  /** Starting executions of one workflow, or of all. */
+  /** Lets a grantee start executions of one workflow, or of all. */
   grantStart(grantee: IGrantable, workflowName = '*'): Grant {
     return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/executions`);
   }
 
-  /** The same, and reading what is started: each call answers at the end of its execution. */
+  /** Lets a grantee start executions and read the results: each call answers at the end of its execution. */
   grantRun(grantee: IGrantable, workflowName = '*'): Grant {
     return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/runs`);
   }
 
-  /** Allows sending messages to executions of one workflow, or of all, by key; also with `startWith`. */
+  /** Lets a grantee send messages to executions of one workflow, or of all, by key; also with `startWith`. */
   grantSend(grantee: IGrantable, workflowName = '*'): Grant {
     return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/messages`);
   }
 
-  /** Erasing executions that are over. */
+  /** Lets a grantee erase ended executions. */
   grantErase(grantee: IGrantable): Grant {
     return this.scheduler.grantInvoke(grantee, HttpMethod.POST, '/executions/*/erase');
   }
 
-  /** Calling everything that the API offers. */
+  /** Lets a grantee make every call of the API. */
   grantInvoke(grantee: IGrantable): Grant {
     return this.scheduler.grantInvoke(grantee);
   }
 
   /**
-   * Performing an agent's work in a place of your own: a worker on a machine with a GPU, a cluster of another
-   * kind. Grant the agent's own needs as well: what its external service takes.
-   * @returns what the worker must find in its environment
+   * Lets a grantee perform an agent's work in a place of your own: a worker on a machine with a GPU, a
+   * cluster of another kind. Grant it what the agent's external service needs as well.
+   * @returns variables for the worker's environment
    */
   grantWork(agentName: string, grantee: IGrantable): Readonly<Record<string, string>> {
     const { peers = [] } = this.#props.workflows.agents.find(({ name }) => name === agentName) ?? {};
@@ -297,27 +300,27 @@ export class Steadfast extends Construct {
     };
   }
 
-  /** One of the roles' own metrics, to draw it or to make an alarm of your own. */
+  /** A metric of the roles, for a graph or an alarm of your own. */
   metric(name: MetricName, options?: MetricOptions): Metric {
     return metricsOf(this.deploymentName)(name, options);
   }
 
-  /** Executions started. */
+  /** The number of executions started. */
   metricStarted(options?: MetricOptions): Metric {
     return this.metric('Started', options);
   }
 
-  /** Executions that succeeded. */
+  /** The number of executions that succeeded. */
   metricSucceeded(options?: MetricOptions): Metric {
     return this.metric('Succeeded', options);
   }
 
-  /** Executions that ended failed: not finished, and not or not wholly undone. */
+  /** The number of executions that ended as `failed`: not finished, and not completely undone. */
   metricFailed(options?: MetricOptions): Metric {
     return this.metric('Failed', options);
   }
 
-  /** How long the most overdue execution had been waiting to be evaluated, in ms. */
+  /** How long the most overdue execution has been waiting for its evaluation, in ms. */
   metricOldestOverdue(options?: MetricOptions): Metric {
     return this.metric('OldestOverdue', options);
   }
@@ -379,14 +382,14 @@ export class Steadfast extends Construct {
   private starters(code: CodeSource['code'], { workflows }: Discovery): Starters {
     return {
       workflows,
-      // Where agents take few of the account's concurrent executions, so do starters.
+      // If agents take few of the account's concurrent executions, starters do as well.
       maxConcurrency: Math.min(10, this.#props.agentConcurrency ?? 10),
       code: (name, file) => code('starter', { asset: `triggers/${name}`, file }),
       grantStart: (trigger, agents) => this.letStart(trigger, agents),
     };
   }
 
-  /** A starter is a scheduler for one workflow, without an API. */
+  /** Grants a starter its permissions: it is a scheduler for one workflow, without an API. */
   private letStart(trigger: StartQueue, agents: readonly string[]): void {
     const role = trigger.function;
     grantDecide(this, this.#props, role);

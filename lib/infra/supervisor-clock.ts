@@ -1,17 +1,17 @@
 /**
- * The supervisor: one Lambda function that EventBridge starts every minute, several times at once:
- * each keeps its part of the shards of the wake index and visits the others', so that one that
- * dies is replaced at once (L5).
+ * The supervisors: one Lambda function that EventBridge starts every minute, several times at once. Each has
+ * its part of the shards of the wake index and visits the others', so that a dead one is replaced at once
+ * (L5).
  *
  * Owns: the tick. Does not own: what is due, or what is done about it.
  *
- * A tick that comes late or fails is worth nothing, since the next one sees everything that it would have
- * seen: so it is neither retried nor kept. The function's own concurrency is reserved because agents that
- * take all of the account's must not stop the one role that would notice.
+ * A tick that is late or fails is neither retried nor kept, because the next one sees everything that it
+ * would have seen. The function's concurrency is reserved, because agents that use up the account's must not
+ * stop the one role that would notice.
  *
- * With another number of them every shard still has its supervisor: a tick's parts know how many they
- * are, and the rules beyond the first, which hold what EventBridge allows no rule to hold, come before
- * it changes and go after it has.
+ * When the number of supervisors changes, every shard keeps its supervisor: each part of a tick knows how
+ * many there are, and the additional rules, needed beyond EventBridge's five targets, are created before the
+ * number changes and deleted afterwards.
  */
 
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';

@@ -1,5 +1,5 @@
 /**
- * How many supervisors a tick starts, and how often each sweeps.
+ * The number of supervisors that a tick starts, and the interval of their sweeps.
  *
  * Owns: the defaults and the refusals. Does not own: the schedule (`supervisor-clock.ts`), what a sweep does.
  */
@@ -8,10 +8,10 @@ import { Duration } from 'aws-cdk-lib/core';
 import { DEFAULT_SUPERVISORS, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WAKE_SHARDS } from '../aws/names.ts';
 
 export interface SupervisorSettings {
-  /** Each keeps its part of the shards and visits the others'. */
+  /** The number of supervisors; each has its part of the shards and visits the others'. */
   readonly supervisors: number;
   readonly sweepEvery: Duration;
-  /** Executions set aside; 'unreserved': none. */
+  /** The reserved executions; 'unreserved' for none. */
   readonly reservedConcurrency: number | 'unreserved';
 }
 
@@ -22,12 +22,18 @@ export interface SupervisorSettingsGiven {
   readonly wakeShards?: number;
 }
 
-/** Four rules of the schedule, each with the five targets that EventBridge allows. */
+/** The maximum: four rules of the schedule, each with the five targets that EventBridge allows. */
 const MOST_SUPERVISORS = 20;
-/** Good for some 30,000 changes of open executions a second, which is more than a table on demand takes. */
+/**
+ * The maximum, enough for some 30,000 changes of open executions a second, which is more than a table on
+ * demand takes.
+ */
 const MOST_SHARDS = 64;
 const SHORTEST_MS = 1_000;
-/** A tick has 57 s: with longer gaps it has too few sweeps for the visits that replace a dead supervisor. */
+/**
+ * The longest interval: a tick has 57 s, and must have enough sweeps for the visits that replace a dead
+ * supervisor.
+ */
 const LONGEST_MS = 15_000;
 
 /** @throws Error that says what is allowed */

@@ -2,7 +2,7 @@
  * From a project's folder to a cloud assembly, with the CDK CLI (`bin/app.ts`) or without (`synthesize`).
  *
  * Owns: the context keys, the stack's name. Does not own: which stages there are and what is deployed
- * (`bin/app.ts`), what is in the template.
+ * (`bin/app.ts`), the template.
  *
  * No lookups, no account: the template deploys into any account and region.
  */
@@ -16,28 +16,28 @@ import { discoverWorkflows } from './discover.ts';
 import { PACKAGE_ROOT } from '../project/package-files.ts';
 import { type StageSettings, SteadfastStack, type SteadfastStackProps } from './steadfast-stack.ts';
 
-/** What `-c key=value` and cdk.json may set; lists are arrays or comma-separated. */
+/** The context keys, for `-c key=value` and cdk.json. Lists are arrays or separated by commas. */
 export const CONTEXT = {
-  /** One of those that `bin/app.ts` has settings for. */
+  /** The stage; `bin/app.ts` has its settings. */
   stage: 'stage',
   /** Folders whose subfolders are workflow folders. */
   folders: 'steadfast:folders',
   /** Names of the workflow folders to deploy, as a stack of their own; '*': all, in the stage's own stack. */
   only: 'steadfast:only',
-  /** Executions set aside for the supervisor, or 'unreserved'. */
+  /** Executions reserved for the supervisors, or 'unreserved'. */
   supervisorConcurrency: 'steadfast:supervisorConcurrency',
-  /** Where alarms are sent. */
+  /** The e-mail address for alarms. */
   alarmEmail: 'steadfast:alarmEmail',
-  /** Name of a table restored from a backup, to be used in place of the stack's own. */
+  /** The name of a table restored from a backup, to be used instead of the stack's own. */
   restoredTable: 'steadfast:restoredTable',
 } as const;
 
-/** Where this project's cdk.json, examples and lambdas are. */
+/** The folder of this project's cdk.json, examples and lambdas. */
 export const PROJECT_ROOT: string = PACKAGE_ROOT;
 
 /**
- * An app with its tags, and with the feature flags of cdk.json, also when the CDK
- * CLI is not there to pass them.
+ * An app with its tags, and with the feature flags of cdk.json, even without the CDK CLI, which would pass
+ * them.
  */
 export function createApp(props: CdkAppProps = {}): App {
   const { context } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8')) as {
@@ -45,7 +45,7 @@ export function createApp(props: CdkAppProps = {}): App {
   };
   const app = new App({
     ...props,
-    // Set by the CLI as well: without them the two ways would give different templates.
+    // The CLI sets these as well; without them the two ways would give different templates.
     context: {
       'aws:cdk:enable-path-metadata': true,
       'aws:cdk:enable-asset-metadata': true,
@@ -61,18 +61,18 @@ export function createApp(props: CdkAppProps = {}): App {
 
 export interface AppProps {
   /**
-   * Names of the workflow folders that are deployed when the context names none.
+   * Names of the workflow folders that are deployed if the context names none.
    * @default - all
    */
   readonly deployed?: readonly string[];
   /**
-   * The stages by name, each with its settings; what needs a stack, such as a key or a
-   * network, is made in the one given.
-   * @default - 'dev', which goes with the stack, and 'prod', which stays
+   * The settings of each stage, by name. Resources that need a stack, such as a key or a network, are created
+   * in the given one.
+   * @default - 'dev', deleted with the stack, and 'prod', kept
    */
   readonly stages?: Readonly<Record<string, StageSettings>>;
   /**
-   * What the triggers of the folders listen to, at every stage.
+   * The buckets and buses of the folders' triggers, at every stage.
    * @default - the triggers are left out
    */
   readonly sources?: (stack: Stack) => TriggerSources;
@@ -84,7 +84,7 @@ const STAGES: Readonly<Record<string, StageSettings>> = {
 };
 
 /**
- * The name and the settings of the stack that the app's context asks for.
+ * The name and the settings of the stack that the app's context selects.
  * @throws DiscoveryError about the workflow folders; Error about the context
  */
 async function stackAskedFor(
@@ -126,23 +126,20 @@ export async function addSteadfast(app: App, asked: AppProps = {}): Promise<Stea
   return new SteadfastStack(app, name, { ...props, settings });
 }
 
-/**
- * Ends the app with the error's message, which names the file that is wrong; a
- * stack trace would only hide that.
- */
+/** Ends the app with the error's message, which names the wrong file; a stack trace would only hide it. */
 export function exitWith(error: unknown): never {
   const isWhole = process.env['CDK_DEBUG'] === 'true' && error instanceof Error;
   process.stderr.write(`${isWhole ? error.stack : String(error)}\n`);
-  // At once: CDK writes an empty assembly when the process ends by itself.
+  // Ends at once, because the CDK writes an empty assembly when the process ends by itself.
   process.exit(1);
 }
 
-/** The longest that CloudFormation takes. */
+/** CloudFormation's limit. */
 const LONGEST_STACK_NAME = 128;
 
 /**
- * Folders that are named have a stack of their own: deployed as the stage's, they
- * would take the place of the others.
+ * The stack's name. Folders that are named get a stack of their own, because in the stage's stack they would
+ * replace the others.
  */
 function stackNameOf(stage: string, folders: readonly string[] | undefined): string {
   if (folders === undefined) return `Steadfast-${stage}`;
@@ -157,7 +154,7 @@ function stackNameOf(stage: string, folders: readonly string[] | undefined): str
 
 export interface SynthesizeProps {
   /**
-   * Where the assembly goes.
+   * The folder of the assembly.
    * @default - a new temporary folder
    */
   readonly outdir?: string;
@@ -171,12 +168,12 @@ export interface SynthesizeProps {
   /** @default 'dev' */
   readonly stage?: string;
   /**
-   * Whether functions get their code. Without it, each gets a placeholder.
+   * Whether functions get their code; otherwise each gets a placeholder.
    * @default true
    */
   readonly bundling?: boolean;
   /**
-   * Whether the template is checked by CloudFormation's rules; `cdk synth` always does.
+   * Whether the template is checked by CloudFormation's rules, as `cdk synth` always does.
    * @default true
    */
   readonly validation?: boolean;

@@ -1,19 +1,22 @@
 /**
- * How long a text can be of which CloudFormation will put parts together.
+ * The longest length of a text whose parts CloudFormation inserts.
  *
  * Owns: the longest region, account and generated name. Does not own: what is counted with it (`limits.ts`).
  */
 
 import { CfnResource, type Stack } from 'aws-cdk-lib/core';
 
-/** The longest there are: https://docs.aws.amazon.com/general/latest/gr/rande.html */
+/** The longest values that exist: https://docs.aws.amazon.com/general/latest/gr/rande.html */
 const PSEUDO: Readonly<Record<string, string>> = {
   'AWS::Region': 'ap-southeast-1',
   'AWS::AccountId': '123456789012',
   'AWS::URLSuffix': 'amazonaws.com.cn',
   'AWS::Partition': 'aws-us-gov',
 };
-/** CloudFormation makes names of stack, logical id and twelve or thirteen characters of its own. */
+/**
+ * The characters that CloudFormation adds to a stack's name and a logical id to generate a name: twelve or
+ * thirteen.
+ */
 const OWN_CHARACTERS = 13;
 const LONGEST_NAME: Readonly<Record<string, number>> = {
   'AWS::SQS::Queue': 80,
@@ -26,7 +29,7 @@ const QUEUE_ADDRESS = 'https://sqs.ap-southeast-1.amazonaws.com.cn/123456789012/
 /** The names that a text may refer to. */
 export interface Names {
   readonly stackName: string;
-  /** Logical id → type of resource. */
+  /** The type of each resource, by logical id. */
   readonly types: ReadonlyMap<string, string>;
 }
 
@@ -38,7 +41,7 @@ export function namesIn(stack: Stack): Names {
   return { stackName: stack.stackName, types: new Map(types) };
 }
 
-/** @param value resolved: a text, or intrinsics that give one */
+/** @param value a resolved value: a text, or intrinsics that give one */
 export function longestText(value: unknown, names: Names): string {
   if (typeof value !== 'object' || value === null) return String(value ?? '');
   const [[kind, argument] = ['', undefined]] = Object.entries(value);
@@ -51,7 +54,7 @@ export function longestText(value: unknown, names: Names): string {
     const [id, attribute] = argument as readonly [string, string];
     return longestName(id, attribute, names);
   }
-  // The length of any other intrinsic's value is not known; it is about as long as its text.
+  // The length of any other intrinsic's value is unknown; it is about as long as its JSON.
   return JSON.stringify(value);
 }
 

@@ -1,9 +1,9 @@
 /**
- * A trigger beside a workflow, compared with the workflow's input where both are loaded: `serve` and a stack
- * refuse the same ones.
+ * Compares a trigger beside a workflow with the workflow's input when both are loaded, so that `serve` and a
+ * stack refuse the same triggers.
  *
  * Owns: what is certain before any event comes. Does not own: a stack's own triggers (`triggers.ts`), whose
- * constants no schema sees before a start.
+ * constants no schema checks before a start.
  */
 
 import { type GivenInput, misfitsOf } from '../author/schemas/input-check.ts';
@@ -40,12 +40,12 @@ const KINDS: Readonly<Record<DeclaredTrigger['on'], SourceKind>> = {
 /** The input of a workflow that was found. */
 interface Started {
   readonly schema: unknown;
-  /** Absent: its schema does not say it. */
+  /** Absent if its schema does not describe it. */
   readonly shape?: InputShape | undefined;
   readonly messages?: readonly string[] | undefined;
 }
 
-/** @throws DiscoveryError naming the file and its export */
+/** @throws DiscoveryError that names the file and its export */
 export function refuseTriggers(
   triggers: readonly FoundTrigger[],
   workflows: readonly FoundWorkflow[],
@@ -61,8 +61,8 @@ export function refuseTriggers(
 }
 
 /**
- * @param started absent for a workflow that was not found
- * @throws Error about its name, or what is not understood in a mapping
+ * @param started undefined for a workflow that was not found
+ * @throws Error about its name, or an invalid part of a mapping
  */
 function triggerProblem(trigger: DeclaredTrigger, started: Started | undefined): string | undefined {
   const { workflow, on, options } = trigger;
@@ -72,7 +72,7 @@ function triggerProblem(trigger: DeclaredTrigger, started: Started | undefined):
   const { output, answers }: Partial<AnswerOptions> = on === 'webhook' ? options : {};
   const input = options.input ?? output ?? '$.body';
   const compiled = compiledTrigger(KINDS[on], workflow, { ...options, input } as TriggerOptions);
-  // An answer is an output, which the callback's schema checks at run time.
+  // With `answers` the mapping gives an output, which the callback's schema checks at run time.
   if (started === undefined || answers !== undefined) return undefined;
   return problemOf(
     compiled.name,
@@ -80,7 +80,9 @@ function triggerProblem(trigger: DeclaredTrigger, started: Started | undefined):
   );
 }
 
-/** The message of a trigger is compared by its name; its body fits its schema or not when it comes. */
+/**
+ * The problem of a trigger that sends. Its message is compared by name; the body is checked when it comes.
+ */
 function sendingProblem(
   kind: SourceKind,
   workflow: string,

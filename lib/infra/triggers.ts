@@ -1,8 +1,8 @@
 /**
- * What starts executions beside the API: objects in S3, events, schedules, messages.
+ * The triggers, which start executions without the API: objects in S3, events, schedules, messages.
  *
- * Owns: how each source reaches its queue, and every refusal about a trigger. Does not own: what happens
- * behind the queue (`start-queue.ts`), the fields of the events (`event-shapes.ts`).
+ * Owns: how each source reaches its queue, and every refusal about a trigger. Does not own: what reads the
+ * queue (`start-queue.ts`), the fields of the events (`event-shapes.ts`).
  */
 
 import { type EventPattern, type IEventBus, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
@@ -43,30 +43,30 @@ import { checkOptions } from './known-options.ts';
 import { allow, StartQueue } from './start-queue.ts';
 
 /**
- * The parts of a bucket that are read. The class spells optional members otherwise than `IBucket`
+ * The parts of a bucket that are read. The class declares optional members differently from `IBucket`
  * (exactOptionalPropertyTypes).
  */
 export type BucketReference = Pick<IBucket, 'node' | 'bucketName' | 'enableEventBridgeNotification'>;
 
-/** What every trigger may be given. */
+/** The options of every trigger. */
 export type TriggerProps<Input = unknown> = TriggerOptions<Input>;
 
-/** Which objects of a bucket start an execution, and with what input. */
+/** Selects objects of a bucket, and maps each to an input. */
 export interface ObjectTriggerProps<Input = unknown> extends TriggerOptions<Input>, KeyFilter {}
 
-/** Which events start an execution, and with what input. */
+/** Selects events, and maps each to an input. */
 export interface EventTriggerProps<Input = unknown> extends TriggerOptions<Input> {
   /**
-   * The bus that carries the events.
-   * @default - the account's own
+   * The bus of the events.
+   * @default - the account's default bus
    */
   readonly eventBus?: IEventBus;
 }
 
-/** A trigger that sends messages to executions, in place of starting them. */
+/** A trigger that sends messages to executions instead of starting them. */
 export type Sending<Props = object> = SendingOptions & Omit<Props, keyof TriggerOptions>;
 
-/** `input` is the message's text, as JSON, unless it is given. */
+/** The options of a queue's trigger. Without `input`, the input is the message's text, parsed as JSON. */
 export type QueueTriggerProps<Input = unknown> = Partial<TriggerProps<Input>>;
 
 const BOTH = { name: true, idempotencyKey: true, maxConcurrency: true } as const;
@@ -79,7 +79,7 @@ const SENDING = {
   startWith: true,
   message: true,
 } as const satisfies KeysOf<Sending>;
-/** Options of the source alone, by the way in which it is added to a deployment. */
+/** Options of the source only, by the method that adds the trigger. */
 const SOURCE = {
   message: {},
   schedule: {},
@@ -95,25 +95,25 @@ function checkTrigger(on: keyof typeof SOURCE, workflow: WorkflowReference, prop
 
 export interface TriggersProps {
   readonly workflows: readonly FoundWorkflow[];
-  /** Code of the starter, with this file beside it. */
+  /** The code of the starter, with this file beside it. */
   readonly code: (triggerName: string, file: string) => Code;
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
   readonly memorySize: number;
-  /** The maximum concurrency of a trigger that sets none. */
+  /** The maximum concurrency of a trigger that does not set one. */
   readonly maxConcurrency: number;
   readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
-  /** Whether their queues go with the stack. */
+  /** Whether the queues are deleted with the stack. */
   readonly removalPolicy: RemovalPolicy;
   /** Lets a starter decide, and send to the agents of its workflow. */
   readonly grantStart: (trigger: StartQueue, agents: readonly string[]) => void;
 }
 
-/** What the deployment itself knows of them. */
+/** The props that the deployment itself fills in. */
 export type Starters = Pick<TriggersProps, 'workflows' | 'code' | 'grantStart' | 'maxConcurrency'>;
 
-/** What starts executions beside the API: objects, events, schedules, messages. */
+/** The triggers, which start executions without the API: objects, events, schedules, messages. */
 export class Triggers extends Construct {
   readonly all: ReadonlyMap<string, StartQueue>;
   readonly #all = new Map<string, StartQueue>();
@@ -125,7 +125,7 @@ export class Triggers extends Construct {
     this.all = this.#all;
   }
 
-  /** @throws Error naming those there are */
+  /** @throws Error whose message names the triggers that exist */
   named(name: string): StartQueue {
     const trigger = this.#all.get(name);
     if (trigger !== undefined) return trigger;
@@ -133,7 +133,7 @@ export class Triggers extends Construct {
     throw new Error(`no trigger is named '${name}'; there are ${there}`);
   }
 
-  /** Each message of a queue of its own. */
+  /** Starts an execution for each message of a queue of its own. */
   onMessage<Input>(
     workflow: WorkflowReference<Input>,
     props: QueueTriggerProps<NoInfer<Input>> | Sending,
@@ -144,7 +144,7 @@ export class Triggers extends Construct {
     return this.#add(MESSAGE, workflow, { ...props, input });
   }
 
-  /** Each object that is written to a bucket. */
+  /** Starts an execution for each object that is written to a bucket. */
   onObjectCreated<Input>(
     bucket: BucketReference,
     workflow: WorkflowReference<Input>,
@@ -163,7 +163,7 @@ export class Triggers extends Construct {
     return trigger;
   }
 
-  /** Each event that a pattern fits. */
+  /** Starts an execution for each event that a pattern fits. */
   onEvent<Input>(
     pattern: EventPattern,
     workflow: WorkflowReference<Input>,
@@ -175,7 +175,7 @@ export class Triggers extends Construct {
     return trigger;
   }
 
-  /** Each time of a schedule. */
+  /** Starts an execution at each time of a schedule. */
   onSchedule<Input>(
     schedule: ScheduleExpression,
     workflow: WorkflowReference<Input>,
@@ -196,7 +196,10 @@ export class Triggers extends Construct {
     return trigger;
   }
 
-  /** Each signed request; `webhooks.ts` makes the way in. The options were checked when it was declared. */
+  /**
+   * Starts an execution for each signed request; `webhooks.ts` adds the route. The options were checked at
+   * the declaration.
+   */
   onWebhook(workflow: string, options: WebhookTrigger['options']): StartQueue {
     if (isSending(options)) return this.#add(WEBHOOK, workflow, options);
     return this.#add(WEBHOOK, workflow, { ...options, input: options.input ?? options.output });
@@ -235,13 +238,13 @@ export class Triggers extends Construct {
       maxConcurrency: props.maxConcurrency ?? maxConcurrency,
     });
     this.#all.set(triggerName, trigger);
-    // An answer may end the execution, and then its parents go on with steps of their own.
+    // An answer may end the execution, and then steps of its parents follow.
     const others = props.answers === undefined ? [] : workflows.filter((one) => isParent(one, found));
     grantStart(trigger, [...new Set([found, ...others].flatMap(({ agents }) => agents))]);
     return trigger;
   }
 
-  /** All schedules of the deployment in one group, since a schedule itself takes no tags. */
+  /** One group for all schedules of the deployment, because a schedule itself takes no tags. */
   #schedules(): CfnScheduleGroup {
     const id = 'Schedules';
     const made = this.node.tryFindChild(id);
@@ -282,7 +285,7 @@ export class Triggers extends Construct {
   }
 }
 
-/** Whether the first may run the second as a child: a workflow's agents include those of its children. */
+/** Whether the first may run the second as a child: then its agents include the second's. */
 const isParent = (one: FoundWorkflow, other: FoundWorkflow): boolean =>
   other.agents.every((agent) => one.agents.includes(agent));
 
@@ -302,7 +305,7 @@ function makeSchedule(
     target: {
       arn: trigger.queue.queueArn,
       roleArn: role.roleArn,
-      // The time that was planned, not that of the delivery: it is the same in each delivery.
+      // The planned time, not that of the delivery, so it is the same in each delivery.
       input: JSON.stringify({
         time: '<aws.scheduler.scheduled-time>',
         schedule: '<aws.scheduler.schedule-arn>',
@@ -315,7 +318,10 @@ function makeSchedule(
 const misfitInput = (mapping: unknown, { input }: FoundWorkflow): readonly string[] =>
   input === undefined || mapping === undefined ? [] : mappingProblems(mapping, input);
 
-/** CloudFormation would refuse it after minutes. What is known only then, and a single time, are its own. */
+/**
+ * Refuses a schedule that CloudFormation would refuse after minutes. Values that only the deployment knows,
+ * and a single time, are not checked.
+ */
 function refuseSchedule({ expressionString: schedule, timeZone }: ScheduleExpression): void {
   const name = timeZone?.timezoneName;
   if (Token.isUnresolved(schedule) || Token.isUnresolved(name) || schedule.startsWith('at(')) return;
@@ -329,7 +335,7 @@ function refuseTokens(mapping: unknown, place: string): void {
       `${place}: a value that is known only after the deployment cannot be in a mapping; give it to a step instead`,
     );
   }
-  // Anything else is no JSON, which is refused elsewhere.
+  // Other values are not JSON, and are refused elsewhere.
   const isWalked = Array.isArray(mapping) || Object(mapping).constructor === Object;
   if (!isWalked) return;
   for (const [name, value] of Object.entries(mapping as object)) refuseTokens(value, `${place}.${name}`);
@@ -338,7 +344,7 @@ function refuseTokens(mapping: unknown, place: string): void {
 const nameOf = (workflow: WorkflowReference): string =>
   typeof workflow === 'string' ? workflow : workflow.name;
 
-/** In a pattern a list means 'or', so both together have to be one wildcard. */
+/** The pattern for a key. In a pattern a list means 'or', so prefix and suffix become one wildcard. */
 function keyPattern({ prefix, suffix }: KeyFilter): object | undefined {
   if (prefix === undefined) return suffix === undefined ? undefined : { suffix };
   if (suffix === undefined) return { prefix };
@@ -347,8 +353,8 @@ function keyPattern({ prefix, suffix }: KeyFilter): object | undefined {
 }
 
 /**
- * Has a bucket tell EventBridge of its objects. In the template itself: CDK's own way is a function with a
- * role that may change the notifications of every bucket.
+ * Makes a bucket send events to EventBridge, in the template itself: CDK's own way is a function whose role
+ * may change the notifications of every bucket.
  */
 function announceObjects(bucket: BucketReference, trigger: StartQueue): void {
   const own = bucket.node.defaultChild;

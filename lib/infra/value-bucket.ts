@@ -1,13 +1,13 @@
 /**
- * The bucket of large values: what is too large for a record of the state table.
+ * The bucket of large values, which do not fit into a record of the state table.
  *
- * Owns: its protection, and who may do what with its objects. Does not own: their keys and their end
+ * Owns: its protection, and who may do what with its objects. Does not own: their keys and their removal
  * (`core/records/large-values.ts`, `core/supervision/stored-values.ts`).
  *
- * One that is kept has versions, without which no bucket can be replicated; an earlier one goes after a day,
- * and an erasure removes all of them. No role but audit and API may remove anything, and the audit reads no
- * value. Those two and the supervisor may list; to an agent S3 says of an object that is not there that it
- * may not list.
+ * A bucket that is kept has versions, without which it cannot be replicated; earlier ones are deleted after a
+ * day, and an erasure removes all of them. Only audit and API may remove anything, and the audit reads no
+ * value. Those two and the supervisor may list. An agent may not, so S3 answers "access denied" to it for an
+ * object that does not exist.
  */
 
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
@@ -44,19 +44,19 @@ export class ValueBucket extends Construct {
       enforceSSL: true,
       ...(encryptionKey === undefined
         ? { encryption: BucketEncryption.S3_MANAGED }
-        : // One data key for many objects: else each read and write would be a call of KMS.
+        : // One data key for many objects; otherwise each read and write would call KMS.
           { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true }),
-      // One that goes with its stack must be empty then, and a version would be left.
+      // A bucket that is deleted with its stack must be empty, and versions would remain.
       versioned: removalPolicy !== RemovalPolicy.DESTROY,
       lifecycleRules: [
         {
-          // None of ours: an object is written whole.
+          // We never upload in parts.
           abortIncompleteMultipartUploadAfter: Duration.days(1),
           noncurrentVersionExpiration: Duration.days(1),
           expiredObjectDeleteMarker: true,
         },
       ],
-      // CloudFormation deletes an empty one. CDK's function that would empty it may do too much.
+      // CloudFormation deletes an empty bucket. CDK's function that would empty it has too many permissions.
       removalPolicy: onceInUse(removalPolicy),
     });
     Validations.of(this.bucket).acknowledge({
@@ -66,28 +66,28 @@ export class ValueBucket extends Construct {
     });
   }
 
-  /** What functions must find in their environment. */
+  /** Variables for functions. */
   get environment(): Readonly<Record<string, string>> {
     return { [ENV.values]: this.bucket.bucketName };
   }
 
-  /** Writing and reading values by key. */
+  /** Lets a grantee write and read values by key. */
   grantUse(grantee: IGrantable): void {
     this.grant(grantee, ACTIONS.use);
   }
 
-  /** Knowing of a value that it is not there, for certain. */
+  /** Lets a grantee know for certain that a value does not exist. */
   grantList(grantee: IGrantable): void {
     this.grantOnBucket(grantee, ACTIONS.list);
   }
 
-  /** Listing all, marking and removing what executions that are gone have left. */
+  /** Lets the audit list, mark and remove what removed executions left. */
   grantAudit(grantee: IGrantable): void {
     this.grantList(grantee);
     this.grant(grantee, ACTIONS.audit);
   }
 
-  /** Removing the values of an execution that is erased, in all their versions. */
+  /** Lets a grantee remove the values of an execution that is erased, in all versions. */
   grantErase(grantee: IGrantable): void {
     this.grantList(grantee);
     this.grantOnBucket(grantee, ACTIONS.listVersions);
@@ -105,7 +105,10 @@ export class ValueBucket extends Construct {
   }
 }
 
-/** A key has an execution's id, which nobody knows when the role is made. */
+/**
+ * Acknowledges the wildcard in a policy: a key contains an execution's id, which nobody knows when the role
+ * is created.
+ */
 function acknowledgeObjects(grantee: IGrantable, bucket: Bucket): void {
   const { grantPrincipal } = grantee;
   if (!Construct.isConstruct(grantPrincipal)) return;

@@ -1,11 +1,10 @@
 /**
- * How a function calls a supervisor: an event bus of its own, and the one rule on it.
+ * The bus by which a function calls a supervisor, with one rule.
  *
- * Owns: bus and rule, and who may call. Does not own: when one is called (`engine/wake-up.ts`).
+ * Owns: bus and rule, and who may call. Does not own: when a supervisor is called (`engine/wake-up.ts`).
  *
- * The bus is not the one that hears of ended executions: that one may belong to others, have
- * listeners of others, and be in another account. An event that comes late is worth nothing, for by
- * then a tick has swept: so it is not kept.
+ * It is not the bus of ended executions, which may belong to others, have other listeners, or be in another
+ * account. A late event is useless, because a tick has swept meanwhile, so it is not kept.
  */
 
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
@@ -16,17 +15,17 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { WAKE_EVENT } from '../aws/names.ts';
 
-/** What calls a supervisor at once where none would sweep in time. */
+/** Calls a supervisor at once if no tick would sweep in time. */
 export class WakeUps extends Construct {
   readonly bus: EventBus;
 
   constructor(scope: Construct, id: string) {
     super(scope, id);
-    // Without a description: GovCloud refuses one.
+    // Without a description, because GovCloud refuses one.
     this.bus = new EventBus(this, 'Bus');
   }
 
-  /** Has calls start this function. */
+  /** Makes calls start this function. */
   startOn(supervisor: Function): Rule {
     const { source, detailType } = WAKE_EVENT;
     const rule = new Rule(this, 'Rule', {

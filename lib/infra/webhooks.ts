@@ -1,12 +1,12 @@
 /**
- * The way in for third parties: one route without an authorizer, and the function behind it, which checks
+ * The entrance for third parties: one route without an authorizer, and the function behind it, which checks
  * signatures.
  *
  * Owns: the route and its throttle, what the function may do. Does not own: the check of a request
  * (`webhooks/receive.ts`), the queue of each webhook and what follows from a message (`start-queue.ts`).
  *
  * Both exist only if a webhook is declared. The function may read the declared secrets and send to the queues
- * of webhooks, nothing else. It is a function of its own so that it needs no access to the table.
+ * of webhooks, and nothing else. It is a separate function so that it needs no access to the table.
  */
 
 import { type CfnStage, HttpMethod, HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
@@ -25,14 +25,14 @@ import type { Triggers } from './triggers.ts';
 
 /** One route for all names, so that an unknown name is answered like a known one. */
 const PATH = '/webhooks/{proxy+}';
-/** Requests a second of all senders together. A sender repeats what was answered with 429. */
+/** The most requests a second of all senders together. A sender repeats a request that got 429. */
 const THROTTLE = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 };
 const TIMEOUT = Duration.seconds(10);
 
 export interface WebhooksProps {
   readonly found: readonly FoundTrigger[];
   readonly code: CodeSource['code'];
-  /** The environment of all functions; of it this one gets the deployment's name. */
+  /** The environment of all functions; this one only gets the deployment's name from it. */
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
   readonly memorySize: number;
@@ -45,7 +45,7 @@ interface Whole extends Construct {
   readonly scheduler: SchedulerApi;
 }
 
-/** Adds the way in if a webhook is declared. */
+/** Adds the route and its function if a webhook is declared. */
 export const addWebhooks = (whole: Whole, props: WebhooksProps): Webhooks | undefined =>
   hasWebhook(props.found) ? new Webhooks(whole, 'Webhooks', props) : undefined;
 
@@ -53,7 +53,7 @@ export const addWebhooks = (whole: Whole, props: WebhooksProps): Webhooks | unde
 export class Webhooks extends Construct {
   readonly function: Function;
 
-  /** @throws Error if there is no API, or if the deployment does not say where a secret lies */
+  /** @throws Error if there is no API, or if no setting names the place of a secret */
   constructor(scope: Whole, id: string, { found, code, environment, ...shared }: WebhooksProps) {
     super(scope, id);
     const { triggers, scheduler } = scope;
@@ -92,7 +92,7 @@ export class Webhooks extends Construct {
     });
     const own = stage.node.defaultChild as CfnStage;
     own.addPropertyOverride('RouteSettings', { [`POST ${PATH}`]: THROTTLE });
-    // The deployment fails if the stage names a route that is not there yet.
+    // Needed because a deployment fails if the stage names a route that does not exist yet.
     own.node.addDependency(route);
   }
 }

@@ -1,12 +1,12 @@
 /**
- * Loads the modules of a workflow folder, and reads what they export.
+ * Loads the modules of a workflow folder, and reads their exports.
  *
- * Owns: what is read of a workflow, an agent and a trigger, and the refusals of modules that export something
- * else. Does not own: where the files are (`discover.ts`), what an agent's file must have (`handlers.ts`).
+ * Owns: what is read of a workflow, an agent and a trigger, and the refusals of other exports. Does not own:
+ * where the files are (`discover.ts`), what an agent's file must have (`handlers.ts`).
  *
  * Workflow modules are loaded here, because their agents' time limits become the functions' timeouts. Files
- * of agents are not: they may open connections. Those that call `remoteAgent` are: they have no code of their
- * own, and what they call decides about permissions and images.
+ * of agents are not loaded, because they may open connections, except those that call `remoteAgent`: they
+ * have no code of their own, and what they call decides about permissions and images.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -36,21 +36,24 @@ interface StepLike {
   readonly atMost?: number;
 }
 
-/** Its lanes, and those of the workflows below it. */
+/** The lanes of the workflow and of its children. */
 export const lanesOf = ({ workflow, steps }: PlanLike): readonly FoundLane[] =>
   steps.flatMap(({ kind, lane = '', atMost = 0, plan, each }) => [
     ...(kind === 'lane' ? [{ workflow, name: lane, atMost }] : []),
     ...[plan, each?.plan].flatMap((below) => (below === undefined ? [] : lanesOf(below))),
   ]);
 
-/** Whether an approval of it, or of a workflow below it, must be another person's. */
+/** Whether the workflow, or a child of it, has an approval that must be another person's. */
 export const asksAnother = (plan: PlanLike): boolean =>
   plan.steps.some(
     ({ kind, by, plan: child }) =>
       (kind === 'approval' && by !== undefined) || (child !== undefined && asksAnother(child)),
   );
 
-/** The parts of a workflow that are read; structural, because the infrastructure does not know the core. */
+/**
+ * The parts of a workflow that are read. The type is structural, because the infrastructure does not import
+ * the core.
+ */
 export interface WorkflowLike {
   readonly kind: 'steadfast:workflow';
   readonly name: string;
@@ -65,7 +68,7 @@ export interface AgentLike {
   readonly spec: Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn' | 'isolate'> & DeclaredSpec;
   readonly input?: unknown;
   readonly output?: unknown;
-  /** What does its work, where that is declared. */
+  /** The handler, if the work is declared. */
   readonly handler?: unknown;
   readonly secret?: NonNullable<FoundAgent['declared']>['secret'];
 }
@@ -76,7 +79,7 @@ export const declaredWorkOf = ({ handler, secret }: AgentLike): FoundAgent['decl
 
 type Module = Readonly<Record<string, unknown>>;
 
-/** The name of the file beside a workflow's that exports what starts it, without its ending. */
+/** The name, without its ending, of the file that exports the triggers. */
 export const TRIGGERS = 'triggers';
 
 /** @throws DiscoveryError with the line */
@@ -91,7 +94,7 @@ export async function loadModule(file: string, shown: string): Promise<Module> {
   }
 }
 
-/** Which import names no file, on which line, and which file was probably meant. */
+/** The import that names no file, with its line and the file that was probably meant. */
 function missingImport(message: string, file: string, shown: string): string | undefined {
   const [, wanted = '', importer = ''] =
     /^Cannot find module '([^']+)' imported from '?([^'\n]+?)'?$/m.exec(message) ?? [];
@@ -111,7 +114,7 @@ function missingImport(message: string, file: string, shown: string): string | u
   return `${place}${at < 0 ? '' : `:${at + 1}`} cannot be loaded: it imports '${specifier}', which does not exist${meant}`;
 }
 
-/** What does the work of the agent whose file it is; nothing where that is code. */
+/** How a remote agent's file says that it is called; undefined if the file has code. */
 export async function remoteOf(file: string, shown: string, name: string): Promise<FoundAgent['remote']> {
   if (!readFileSync(file, 'utf8').includes('remoteAgent')) return undefined;
   const { handler } = await loadModule(file, shown);
@@ -172,11 +175,11 @@ export function triggersOf(
   );
 }
 
-/** The types see a wrong path as well, but nothing makes an author ask them before the start. */
+/** Wrong paths. The types report them as well, but nothing makes an author check types before the start. */
 const unreadable = (workflow: WorkflowLike): string[] =>
   'plan' in workflow ? referenceProblems(workflow as never, jsonSchemaOf) : [];
 
-/** Schemas that no JSON fits: all that is given, kept and answered is JSON. */
+/** Schemas that no JSON fits. Everything that is passed, stored and answered is JSON. */
 function unfit({ name, input, agents, callbacks = {}, messages = {} }: WorkflowLike): string[] {
   const found = (what: string, schema: unknown, ...sides: readonly Side[]): string[] => {
     const [first] = sides.flatMap((side) => noJsonIn(schema, side) ?? []);
@@ -199,7 +202,7 @@ function unfit({ name, input, agents, callbacks = {}, messages = {} }: WorkflowL
 
 const DECLARING = 'step|wait|callback|approval|receive|child|map|repeat|onFailure';
 
-/** ':12', where the file declares the step, or the workflow, that a problem is about. */
+/** The line, such as ':12', at which the file declares the step or the workflow of a problem. */
 function placeOf(problem: string, file: string): string {
   const [, workflow = '', step] = /workflow '([^']+)'(?:, step '([^']+)')?/.exec(problem) ?? [];
   const declared = new RegExp(
@@ -212,7 +215,7 @@ function placeOf(problem: string, file: string): string {
   return at < 0 ? '' : `:${text.slice(0, at).split('\n').length}`;
 }
 
-/** Warnings about a workflow, and about those that it runs. */
+/** Warnings about a workflow, and about the workflows that it runs. */
 export function warningsOf(workflow: WorkflowLike, file: string, shown: string): FoundWarning[] {
   if (!('plan' in workflow)) return [];
   const names = oddNames(workflow as never, jsonSchemaOf).map(({ kind, workflow: of, name, message }) => ({
@@ -227,8 +230,8 @@ export function warningsOf(workflow: WorkflowLike, file: string, shown: string):
 }
 
 /**
- * ':12', the line of the file in which it was thrown or which called what threw;
- * '' where that is not to be seen.
+ * The line, such as ':12', of the file in which the error was thrown, or that called what threw it; '' if the
+ * stack does not show it.
  */
 function lineOf(error: unknown, file: string): string {
   const stack = (Object(error) as { stack?: unknown }).stack;
@@ -247,10 +250,7 @@ function isWorkflow(value: unknown): value is WorkflowLike {
   );
 }
 
-/**
- * Agents that a `workflow.ts` exports: those that none of its workflows uses any more are there for
- * executions that do.
- */
+/** Agents that a `workflow.ts` exports. Those that no current workflow uses are for executions under way. */
 export const agentsIn = (module: Module): readonly AgentLike[] =>
   Object.values(module).filter(
     (value): value is AgentLike =>

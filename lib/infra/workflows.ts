@@ -4,7 +4,7 @@
  *     new Steadfast(this, 'Orders', { workflows: Workflows.fromFolder('workflows') });
  *
  * Owns: where the folder is looked for, and that this is synchronous, as constructors are. Does not own: what
- * is looked for, or what is refused (`discover.ts`, which runs in a process of its own: it loads modules of
+ * is looked for and refused (`discover.ts`, which runs in a process of its own, because it loads modules of
  * either kind, TypeScript included).
  */
 
@@ -16,7 +16,7 @@ import { projectRoot } from '../project/project-files.ts';
 import type { DiscoverProps, Discovery } from './discovery.ts';
 import { DiscoveryError } from './discovery.ts';
 
-/** Which workflows of a folder are taken. */
+/** Selects workflows of a folder. */
 export interface FolderOptions {
   /**
    * Names of the workflow folders to take.
@@ -25,7 +25,7 @@ export interface FolderOptions {
   readonly only?: readonly string[];
 }
 
-/** What `discover-process.ts` prints, as a line of JSON. */
+/** The output of `discover-process.ts`, a line of JSON. */
 export type Discovered = { readonly found: Discovery } | { readonly problem: string };
 
 export const Workflows = {
@@ -61,7 +61,7 @@ function discovered(props: DiscoverProps): Discovery {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   });
-  // Modules that are loaded may print lines of their own: the last one is the answer.
+  // Modules may print lines of their own, so the last line is the answer.
   const answer = status === 0 ? stdout.trimEnd().split('\n').at(-1) : undefined;
   if (answer === undefined)
     throw new DiscoveryError(`cannot search for workflows: ${error?.message ?? stderr.trim()}`);

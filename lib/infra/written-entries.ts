@@ -1,7 +1,7 @@
 /**
- * The modules that are written at synthesis, for the bundles of functions to begin at.
+ * The modules that are generated at synthesis as entries of bundles.
  *
- * Owns: their text, and where they lie. Does not own: what is made of them (`bundle.ts`).
+ * Owns: their text and their place. Does not own: the bundles (`bundle.ts`).
  */
 
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { programFile } from '../project/package-files.ts';
 import type { Discovery, FoundAgent } from './discovery.ts';
 
-/** Where modules are generated: never committed, as the CDK's own output. */
+/** The folder of generated modules; like the CDK's output it is never committed. */
 export const scratchOf = (root: string): string => join(root, 'cdk.out', '.steadfast');
 
 /** The entry of a function. */
@@ -35,7 +35,7 @@ export function writeWorkflowsModule(found: Discovery): string {
   return writeGenerated(folder, 'workflows', lines.join('\n'));
 }
 
-/** What exports an agent's handler: its file, or what is written of an agent whose work is declared. */
+/** The file that exports an agent's handler: the author's, or a generated one if the work is declared. */
 export function handlerFile(found: Discovery, { name, file, declared }: FoundAgent): string {
   if (declared === undefined) return file;
   const folder = scratchOf(found.root);
@@ -50,8 +50,8 @@ export function handlerFile(found: Discovery, { name, file, declared }: FoundAge
 }
 
 /**
- * Writes `lambdas/agent.ts`, or the isolated one, for one agent: an alias holds for all entries of a run, and
- * here each has a file of its own.
+ * Writes `lambdas/agent.ts`, or the isolated one, for one agent. Each has a file of its own, because an alias
+ * applies to all entries of a run.
  */
 export const writeAgentEntry = (root: string, name: string, file: string, entry: string): string =>
   writeEntry(
@@ -63,7 +63,7 @@ export const writeAgentEntry = (root: string, name: string, file: string, entry:
     ]),
   );
 
-/** Writes `lambdas/host.ts` for some agents, and the module behind '@steadfast/agents'. */
+/** Writes `lambdas/host.ts` for several agents, and the module behind '@steadfast/agents'. */
 export function writeHostEntry(
   root: string,
   agents: readonly { readonly name: string; readonly file: string }[],
@@ -78,7 +78,7 @@ export function writeHostEntry(
   return writeEntry(root, 'host', new Map([['@steadfast/agents', modulePath(folder, modules)]]));
 }
 
-/** @param own what stands for the names that no package has */
+/** @param own the files for module names that no package has */
 function writeEntry(root: string, entry: string, own: ReadonlyMap<string, string>): string {
   const folder = scratchOf(root);
   const template = lambda(entry);
@@ -89,8 +89,8 @@ function writeEntry(root: string, entry: string, own: ReadonlyMap<string, string
 }
 
 /**
- * A generated file's name carries the hash of its content, so that two synths of different folders at the
- * same time do not read each other's file, and a file once written never changes.
+ * Writes a file whose name has the hash of its content, so that two syntheses of different folders at the
+ * same time do not read each other's file, and a written file never changes.
  */
 function writeGenerated(folder: string, name: string, content: string): string {
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
