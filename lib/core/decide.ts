@@ -14,7 +14,7 @@ import { decideChildren } from './execution/on-child.ts';
 import { deliver } from './execution/on-message.ts';
 import { heartbeat, processDied, report } from './execution/on-report.ts';
 import { obey } from './operators/obey.ts';
-import { enter } from './operators/enter.ts';
+import { enter } from './decisions/change.ts';
 import { answerIncident } from './operators/incidents.ts';
 import { answerCallback, closeCallback } from './questions/callback.ts';
 import { deriveWaiting } from './questions/life.ts';

@@ -18,7 +18,7 @@ import { enterNextStage } from './execution/next-stage.ts';
 import { readAnswers } from './execution/round-rules.ts';
 import { endLease, fence, giveUpAccepted, refuseCondition, skip } from './execution/step-rules.ts';
 import { failStep, keepEffects, stopAtDeadline } from './execution/stop.ts';
-import { endAtTime, outdateSweeps, wakeEarlier } from './execution/time-rules.ts';
+import { outdateSweeps, wakeEarlier } from './execution/wake-rules.ts';
 import { tolerate } from './execution/tolerate.ts';
 import { askAboutDeadline } from './questions/deadline.ts';
 import { askForAnswer } from './questions/callback.ts';
@@ -29,6 +29,7 @@ import { closeIncidents } from './operators/incidents.ts';
 import { giveUpDeferred } from './step/defer.ts';
 import type { Rule } from './step/rule.ts';
 import { takeMessage } from './waiting/receive.ts';
+import { endAtTime } from './waiting/waits.ts';
 import type { ExecutionStatus } from './moves.ts';
 
 // `announceChange` puts each change of a question on the event bus, at least once.

@@ -7,7 +7,7 @@
 
 import { EXECUTION_MOVES, STEP_MOVES } from '../transitions.ts';
 import type { Caller } from '../values/caller.ts';
-import { type Decision, evaluateNext, writing } from './decision.ts';
+import { type Decision, evaluateNext, IDLE, nothing, writing } from './decision.ts';
 import type { OrUndefined } from '../values/given.ts';
 import type { Incident } from '../records/question.ts';
 import type { ExecutionEvent, ExecutionStatus, StepEvent, StepStatus } from '../moves.ts';
@@ -15,7 +15,7 @@ import { refuse } from '../values/errors.ts';
 import { type Acted, peopleAfter } from '../records/people.ts';
 import { waitsAgain } from '../records/in-lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Cause, Execution, Step } from '../records/state.ts';
+import { type Cause, type Execution, isTerminal, type Step } from '../records/state.ts';
 
 /** The inputs of a write that are not in the state: a fresh id, the time, a random number. */
 export interface DecisionInputs {
@@ -164,6 +164,23 @@ export function entering(
   if (people === undefined || acted === undefined || write?.execution === undefined) return decision;
   const execution = { ...write.execution, people: peopleAfter(people, acted) };
   return { ...decision, write: { ...write, execution } };
+}
+
+/**
+ * Enters in a root execution's record that a person is about to act in an execution below it, which follows
+ * (`scheduler/people.ts`). Writes nothing if the person is entered already, if people are not kept, or if the
+ * execution is over.
+ */
+export function enter(
+  execution: Execution,
+  { acted, ...inputs }: DecisionInputs & { readonly acted: Acted },
+): Decision {
+  const { people } = execution;
+  const after = people && peopleAfter(people, acted);
+  if (after === undefined || after === people || isTerminal(execution.status)) return nothing();
+  const entered = executionAfter(execution, 'adopt', inputs, { people: after });
+  const note = { what: 'person-entered' };
+  return { ...writing(execution.id, { execution: entered }, IDLE, note), wakeTime: 'as-written' };
 }
 
 /** The fields of the pause under way, however it ends. */

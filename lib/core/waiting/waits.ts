@@ -4,7 +4,7 @@
  * Owns: a wait for a time, an answer, a message and a place, and the time of a step that waits for none of
  * them (`within`). Does not own: an answer and its question in the inbox (`questions/callback.ts`), a message
  * (`receive.ts`), a place (`lane.ts`), the stop of executions whose time is over
- * (`execution/child-rules.ts`), the order of the rules (`rules.ts`).
+ * (`execution/child-rules.ts`).
  *
  * L1 every wait ends by its time, and its row says what the step then is. A new kind of wait is a row.
  */
@@ -23,13 +23,14 @@ import {
 } from '../plan/plan.ts';
 import { evaluateExpression, type Expr } from '../plan/refs.ts';
 import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
+import { evaluateNext, writing } from '../decisions/decision.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
 import type { StepEvent } from '../moves.ts';
 import { openQuestions, type Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';
-import type { Coming } from '../step/rule.ts';
+import type { Coming, Rule } from '../step/rule.ts';
 import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
 import { FAILED_FOR_TIME, pausedSince, timeOverAt } from '../step/within.ts';
 import { noPlace } from './lane.ts';
@@ -215,3 +216,24 @@ export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs)
   }
   return undefined;
 }
+
+/** The time of a wait, of an answer, a message, a place or a step is over. */
+export const endAtTime: Rule = {
+  apply: (plan, state, event) => {
+    const step = passTime(plan, state, event);
+    if (step === undefined) return undefined;
+    const next = evaluateNext([step.name]);
+    return writing(state.execution.id, { step }, next, { what: `step-${step.status}`, step: step.name });
+  },
+  dueAt: (plan, state) =>
+    plan.steps.flatMap((step) => {
+      const untilAt = untilOf(step, state);
+      if (untilAt === undefined) return [];
+      const coming = (): Coming => WAITS[step.kind].coming(step, state.steps[step.name]);
+      return [{ at: Math.max(untilAt, turnAt(step, state)), step: step.name, coming }];
+    }),
+  says: {
+    'step-done': 'a step is over: its time has come, or its answer counts now',
+    'step-failed': 'a step fails: its time is over',
+  },
+};

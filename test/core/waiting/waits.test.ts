@@ -3,12 +3,11 @@
 import { timeOf } from '../../../lib/core/values/duration.ts';
 import type { CallbackStep, LaneStep, PlanStep, WaitStep } from '../../../lib/core/plan/plan.ts';
 import type { Json } from '../../../lib/core/values/json.ts';
-import { endAtTime } from '../../../lib/core/execution/time-rules.ts';
 import type { Pause } from '../../../lib/core/records/pauses.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { RULES } from '../../../lib/core/rules.ts';
 import { EXECUTION_STATUSES, type StepStatus } from '../../../lib/core/moves.ts';
-import { externalTimes, passTime, untilOf, waitsUntil } from '../../../lib/core/waiting/waits.ts';
+import { endAtTime, externalTimes, passTime, untilOf, waitsUntil } from '../../../lib/core/waiting/waits.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import {
   agentStepOf,

@@ -1,42 +1,23 @@
 /**
- * The rules of an evaluation for events that only the time causes: the end of a wait, of a callback or an
- * approval without an answer, of a step's time.
+ * The rules that bring the wake time of an execution forward, between the sweeps of supervisors.
  *
- * Owns: when each is due, and how it is said. Does not own: what is written (`waiting/waits.ts`).
+ * Owns: when they are due; which deferred work is due earlier if an operator has its agent called now. Does
+ * not own: the wake time after any write (`supervision/wake-time.ts`), which executions an operator wakes
+ * (`scheduler/try-now.ts`), the breaker's record (`step/breaker.ts`).
  */
 
 import type { Plan } from '../plan/plan.ts';
-import { executionAfter } from '../decisions/change.ts';
-import { evaluateNext, IDLE, writing } from '../decisions/decision.ts';
+import { type DecisionInputs, executionAfter, stepAfter } from '../decisions/change.ts';
+import { type Decision, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
+import type { TryNow } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
+import type { Step } from '../records/state.ts';
 import { longestHorizonMs } from '../step/lease.ts';
 import { CLOCKS_DIFFER_MS } from '../step/process-deadline.ts';
-import { openWork } from '../step/ready.ts';
-import type { Coming, Rule } from '../step/rule.ts';
-import { duePromptly } from './try-now.ts';
-import { turnAt } from '../step/turn.ts';
+import { openWork, type Work } from '../step/ready.ts';
+import type { Rule } from '../step/rule.ts';
 import { send } from '../supervision/dispatch.ts';
-import { externalTimes, passTime, untilOf, WAITS } from '../waiting/waits.ts';
-
-export const endAtTime: Rule = {
-  apply: (plan, state, event) => {
-    const step = passTime(plan, state, event);
-    if (step === undefined) return undefined;
-    const next = evaluateNext([step.name]);
-    return writing(state.execution.id, { step }, next, { what: `step-${step.status}`, step: step.name });
-  },
-  dueAt: (plan, state) =>
-    plan.steps.flatMap((step) => {
-      const untilAt = untilOf(step, state);
-      if (untilAt === undefined) return [];
-      const coming = (): Coming => WAITS[step.kind].coming(step, state.steps[step.name]);
-      return [{ at: Math.max(untilAt, turnAt(step, state)), step: step.name, coming }];
-    }),
-  says: {
-    'step-done': 'a step is over: its time has come, or its answer counts now',
-    'step-failed': 'a step fails: its time is over',
-  },
-};
+import { externalTimes } from '../waiting/waits.ts';
 
 /**
  * S12 a wait or a callback whose turn has come, or work that was deferred for a dead service, may be due
@@ -85,3 +66,39 @@ const deferredTimes = (plan: Plan, state: Snapshot): number[] =>
   Object.values(state.steps).some(({ deferred }) => deferred !== undefined)
     ? openWork(plan, state).flatMap(({ deferred, dueAt }) => (deferred === undefined ? [] : [dueAt]))
     : [];
+
+interface Waiting {
+  readonly record: Step;
+  readonly dueAt: number;
+}
+
+/** The work that waits for this agent alone, and could be due earlier. */
+export const waitingFor = (plan: Plan, state: Snapshot, { agent, at }: TryNow): readonly Waiting[] =>
+  openWork(plan, state).flatMap((work) => {
+    const record = state.steps[work.step.name];
+    if (record === undefined || work.step.agent !== agent || !isForAgent(work)) return [];
+    const dueAt = Math.max(at, work.mode === 'undo' ? record.processDeadlineAt + work.step.settleMs : 0);
+    return (record.retryAt ?? 0) > dueAt ? [{ record, dueAt }] : [];
+  });
+
+const isForAgent = ({ deferred }: Work): boolean => deferred?.why === 'breaker' || deferred?.why === 'paused';
+
+/**
+ * The write for the first of them; nothing if none is left. S12 the same write brings the wake time forward.
+ * S10 an undo is not due while an earlier attempt of it may act.
+ */
+function duePromptly(
+  plan: Plan,
+  state: Snapshot,
+  tryNow: TryNow,
+  inputs: DecisionInputs,
+): Decision | undefined {
+  const [first] = waitingFor(plan, state, tryNow);
+  if (first === undefined) return undefined;
+  const { execution } = state;
+  const { record, dueAt } = first;
+  const step = stepAfter(record, 'defer', inputs, { retryAt: dueAt, deferred: record.deferred });
+  const wakeAt = Math.min(execution.wakeAt ?? dueAt, dueAt);
+  const woken = executionAfter(execution, 'set-wake-time', inputs, { wakeAt });
+  return writing(execution.id, { step, execution: woken }, evaluateNext());
+}
