@@ -34,13 +34,19 @@ import {
   type Word,
 } from './isolated-words.ts';
 
+/** The function that says which call runs and where, for the guard of a thread that it has stopped. */
+const AT_WORK = 'steadfast.at-work';
+/** A thread in native code cannot be stopped. */
+const STOPPED_WITHIN_MS = 700;
+
 /**
  * Runs apart from the authors' code, which may keep the main thread busy. The pipe ends with the caller,
- * which uses it to ask which call the main thread has entered. Programs that have left the group have kept
- * its environment (`process-group.ts`).
+ * which uses it to ask which call keeps it busy: as a debugger does, the guard stops the thread where it is
+ * and has that asked there, which is right behind an `await`, too; otherwise it knows only a call that has
+ * not waited yet. Programs that have left the group have kept its environment (`process-group.ts`).
  */
 const GUARD = `
-const { workerData: { fd, shared, mark } } = require('node:worker_threads');
+const { workerData: { fd, shared, mark, atWork, withinMs } } = require('node:worker_threads');
 const { readdirSync, readFileSync } = require('node:fs');
 const entered = new Int32Array(shared);
 const endMarked = (pid) => {
@@ -54,7 +60,22 @@ const end = () => {
   try { process.kill(-process.pid, 'SIGKILL'); } catch { process.kill(process.pid, 'SIGKILL'); }
 };
 const pipe = new (require('node:net').Socket)({ fd });
-pipe.on('error', end).on('close', end).on('data', () => pipe.write(String(entered[0])));
+const asked = () => {
+  let isAnswered = false;
+  const answer = (text) => {
+    if (!isAnswered) pipe.write(text);
+    isAnswered = true;
+  };
+  setTimeout(() => answer(String(entered[0])), withinMs);
+  try {
+    const session = new (require('node:inspector').Session)();
+    session.connectToMainThread();
+    session.on('Debugger.paused', () =>
+      session.post('Runtime.evaluate', { expression: atWork }, (error, said) => answer(String(said?.result?.value ?? entered[0]))));
+    session.post('Debugger.enable', () => session.post('Debugger.pause'));
+  } catch {}
+};
+pipe.on('error', end).on('close', end).on('data', asked);
 `;
 
 const unsent = (): void => undefined;
@@ -199,18 +220,26 @@ async function perform(own: Own, running: Running): Promise<void> {
 const current = new AsyncLocalStorage<Running>();
 
 /** Files that an author cannot fix. */
-const NOT_THEIRS = /node:|node_modules|[\\/]lib[\\/]worker[\\/]isolated/;
+const NOT_THEIRS = /node:|node_modules|<anonymous>:|[\\/]lib[\\/]worker[\\/]isolated/;
 
-/** The error, and the first stack line in the author's code. */
-function whyOf(error: unknown): string {
-  const { name, message } = thrownBy(error);
-  const { stack } = Object(error) as { readonly stack?: unknown };
+/** The first stack line in the author's code. */
+function placeIn(stack: unknown): string | undefined {
   const frames = typeof stack === 'string' ? stack.split('\n').filter((line) => /^\s+at /.test(line)) : [];
   const at = frames.find((line) => !NOT_THEIRS.test(line));
   const place = at === undefined ? undefined : /\(?((?:file:\/\/)?[^\s()]+:\d+:\d+)\)?$/.exec(at)?.[1];
-  const where = place === undefined ? '' : ` (${place.replace('file://', '')})`;
+  return place?.replace('file://', '');
+}
+
+/** The error, and its place in the author's code. */
+function whyOf(error: unknown): string {
+  const { name, message } = thrownBy(error);
+  const place = placeIn((Object(error) as { readonly stack?: unknown }).stack);
+  const where = place === undefined ? '' : ` (${place})`;
   return `${name === '' ? '' : `${name}: `}${message}${where}`;
 }
+
+/** The number of the call that runs, or 0, and its place in the author's code. */
+const atWork = (): string => `${current.getStore()?.call.number ?? 0} ${placeIn(new Error().stack) ?? ''}`;
 
 function faulted(what: string, error?: unknown): void {
   const running = current.getStore();
@@ -267,7 +296,10 @@ export function performCalls(
   const shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const entered = new Int32Array(shared);
   const mark = `${MARK}=${process.env[MARK]}`;
-  const guard = new Thread(GUARD, { eval: true, workerData: { fd: PIPE_FD, shared, mark }, execArgv: [] });
+  Object.assign(globalThis, { [Symbol.for(AT_WORK)]: atWork });
+  const asking = { atWork: `globalThis[Symbol.for('${AT_WORK}')]()`, withinMs: STOPPED_WITHIN_MS };
+  const workerData = { fd: PIPE_FD, shared, mark, ...asking };
+  const guard = new Thread(GUARD, { eval: true, workerData, execArgv: [] });
   guard.on('error', () => process.kill(process.pid, 'SIGKILL'));
   guardExits();
   offerToEnd();
@@ -282,7 +314,7 @@ export function performCalls(
         ),
       );
     underWay.set(call.number, running);
-    // Code that runs before its first wait may block the loop; the guard then says which call it was.
+    // If the thread cannot be stopped, the guard knows the call whose code has not waited yet.
     entered[0] = call.number;
     void current.run(running, perform, own, running).finally(() => underWay.delete(call.number));
     entered[0] = 0;

@@ -28,7 +28,7 @@ export interface Program {
 /** The share of its memory for objects; the rest is for buffers and code. */
 const HEAP_PART = 0.75;
 /** How long the guard may take to answer. */
-const ASKED_MS = 250;
+const ASKED_MS = 1_000;
 
 export class IsolatedChild {
   /** Resolves when the process has ended, even if programs that it started still run. */
@@ -96,11 +96,17 @@ export class IsolatedChild {
     return pid === undefined || (await endAll({ pid, mark: this.#mark }));
   }
 
-  /** The call that its main thread has entered and not left; 0 if that is unknown. */
-  entered(): Promise<number> {
+  /**
+   * The call that keeps its main thread busy, 0 if that is unknown, and the place in the author's code. The
+   * thread may be stopped there: the process can only be killed afterwards.
+   */
+  atWork(): Promise<{ readonly number: number; readonly place?: string }> {
     return new Promise((answer) => {
-      setTimeout(() => answer(0), ASKED_MS);
-      this.#pipe?.once('data', (said) => answer(Number(String(said))));
+      setTimeout(() => answer({ number: 0 }), ASKED_MS);
+      this.#pipe?.once('data', (said) => {
+        const [, number = '0', place = ''] = /^(\d+) ?(.*)$/.exec(String(said)) ?? [];
+        answer({ number: Number(number), ...(place === '' ? {} : { place }) });
+      });
       this.#pipe?.write('?');
     });
   }

@@ -339,13 +339,15 @@ export class OwnProcess {
     if (this.#options.now() - this.#aliveAt > mayBeSilentMs) this.#blocked();
   }
 
-  /** Kills the process once its guard has said which call its loop has entered. */
+  /** Kills the process once its guard has said which call keeps it busy, and where. */
   #blocked(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.#close();
-    this.#why = `it was silent for ${Math.round((this.#options.now() - this.#aliveAt) / 1_000)} s`;
-    void this.#child.entered().then((number) => {
+    const silent = `it was silent for ${Math.round((this.#options.now() - this.#aliveAt) / 1_000)} s`;
+    this.#why = silent;
+    void this.#child.atWork().then(({ number, place }) => {
+      if (place !== undefined) this.#why = `${silent}, busy at ${place}`;
       const agent = this.#underWay.get(number)?.caller.name ?? this.#onlyAgent();
       this.#trouble(agent, this.#end, true);
       void this.end();

@@ -15,8 +15,10 @@ import {
 } from '../../lib/core/plan/agent.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 import { performedIn, ProcessPool } from '../../lib/worker/isolated.ts';
+import type { Trouble } from '../../lib/worker/isolated-words.ts';
 
-const agent = declareAgent('alone', { input: z.any(), output: z.any(), effect: 'probed', lease: '20s' });
+const ANY = { input: z.any(), output: z.any(), effect: 'probed' } as const;
+const agent = declareAgent('alone', { ...ANY, lease: '20s' });
 const lines: unknown[] = [];
 const quiet = (): void => undefined;
 
@@ -204,6 +206,24 @@ describe('where no process can be started', () => {
       await pool.stop();
     },
   );
+});
+
+it('names the agent whose code loops behind an await, and where, among others in its process', async () => {
+  const program = { entry: join(import.meta.dirname, 'isolated', 'agent.ts'), execArgv: ['--import', 'tsx'] };
+  const troubles: Trouble[] = [];
+  const onTrouble = (trouble: Trouble): void => void troubles.push(trouble);
+  const pool = new ProcessPool(program, { isShared: true, now: Date.now, onTrouble });
+  const leased = (name: string): Implementation<unknown, unknown> =>
+    performedIn(declareAgent(name, { ...ANY, lease: '3s' }), () => pool);
+  let progressed: () => void = quiet;
+  const hasBegun = new Promise<void>((over) => (progressed = over));
+  const beside = leased('alone').execute(contextOf({ progress: () => progressed() }), { way: 'goes on' });
+  await hasBegun;
+  const looping = leased('other').execute(contextOf(), { way: 'loops later' });
+  await expect(looping).rejects.toThrow(/silent for \d+ s, busy at .*isolated\/agent\.ts:\d+:\d+/);
+  await expect(beside).rejects.toThrow('by no fault of its own that is known');
+  expect(troubles).toMatchObject([{ agent: 'other', isBlock: true }]);
+  await pool.stop();
 });
 
 it('ends one that has ignored its abort where its clock skips time, and interrupts the others', async () => {

@@ -24,6 +24,11 @@ const own: Implementation<unknown, unknown> = {
     later?.();
     if (way === 'declines') throw new CardDeclined('declined');
     if (way === 'dies') process.exit(7);
+    if (way === 'loops later') {
+      ctx.progress(1);
+      await setTimeout(1);
+      for (;;);
+    }
     if (way === 'bug') return { length: (undefined as never as { length: number }).length };
     if (way === 'fetch fails')
       throw new TypeError('fetch failed', {
@@ -52,4 +57,9 @@ const own: Implementation<unknown, unknown> = {
       : ({ verdict: 'cannot-tell', reason: Promise.resolve(1) } as never),
   undo: async () => ({ response: () => 1 }),
 };
-performCalls(new Map([['alone', own]]));
+performCalls(
+  new Map([
+    ['alone', own],
+    ['other', own],
+  ]),
+);

@@ -28,6 +28,7 @@ export const exits = agent('exits', way);
 export const aborts = agent('aborts', way);
 export const never = agent('never', way);
 export const blocks = agent('blocks', way);
+export const blocksLater = agent('blocks-later', way);
 export const isKilled = agent('is-killed', way);
 export const unmeasured = agent('unmeasured', way);
 /** It is not ended at its time limit: it takes a while to fill its memory. */
@@ -50,6 +51,7 @@ export const wExits = bad('w-exits', exits);
 export const wAborts = bad('w-aborts', aborts);
 export const wNever = bad('w-never', never);
 export const wBlocks = bad('w-blocks', blocks);
+export const wBlocksLater = bad('w-blocks-later', blocksLater);
 export const wIsKilled = bad('w-is-killed', isKilled);
 export const wUnmeasured = bad('w-unmeasured', unmeasured);
 export const wLeaks = workflow(
