@@ -1,17 +1,18 @@
 /**
- * Decides which calls of the API may be made again, and after which pause.
+ * Decides which calls of the API may be repeated, and after which pause.
  *
- * Owns: which failures pass by themselves (no connection, as during a restart; a gateway's 429, 502, 503,
- * 504; the API's own `busy`, 500 and 503), the backoff, the caller's deadline. Does not own: that a repeated
- * call acts once (`typed-client.ts`), how an end is waited for (`until-end.ts`).
+ * Owns: which failures are temporary (no connection, as during a restart; a gateway's 429, 502, 503, 504; the
+ * API's own `busy`, 500 and 503), the backoff, the caller's deadline. Does not own: that a repeated call acts
+ * once (`typed-client.ts`), how a client waits for an end (`until-end.ts`).
  *
- * What asking again cannot help ends a call at once: a refusal, no permission, an answer of another program.
+ * A failure that a repetition cannot change ends the call at once: a refusal, a missing permission, an answer
+ * of another program.
  */
 
-/** Time, and the jitter by which no two callers ask together. */
+/** The clock and the jitter, by which callers do not all repeat at the same time. */
 export interface Pause {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   readonly random: () => number;
   readonly now: () => number;
 }
@@ -33,7 +34,7 @@ export const PAUSE: Pause = {
 
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
-/** A gateway may ask for any time; beyond this the caller asks again all the same. */
+/** The longest pause that a gateway's wish causes; after it the call is repeated anyway. */
 const LONGEST_WISH_MS = 60_000;
 
 interface Failed {
@@ -43,10 +44,10 @@ interface Failed {
   readonly retryAfterMs?: unknown;
 }
 
-/** `busy`: others send to the same execution at this moment. */
+/** `busy`: others are sending to the same execution at this moment. */
 const AGAIN: ReadonlySet<string> = new Set(['no-answer', 'unavailable', 'too-many-calls', 'busy']);
 
-/** By fields: another copy of the error's class may have made it. */
+/** Checks fields, because another copy of the error's class may have created it. */
 export function isTransient(error: unknown): boolean {
   const { name, code, status } = Object(error) as Failed;
   if (name !== 'ApiError') return false;
@@ -54,15 +55,15 @@ export function isTransient(error: unknown): boolean {
   return typeof code === 'string' && typeof status === 'number' && status >= 500;
 }
 
-/** How long the gateway asks to wait, as far as it is obeyed. */
+/** The pause for which the gateway asks, within the limit. */
 export const wishOf = (error: unknown): number => {
   const { retryAfterMs } = Object(error) as Failed;
   return typeof retryAfterMs === 'number' ? Math.min(retryAfterMs, LONGEST_WISH_MS) : 0;
 };
 
 /**
- * Makes the call until it is answered, at most for so long.
- * @param pause with exponential backoff and full jitter
+ * Repeats the call until it is answered, at most for this long.
+ * @param pause takes a pause with exponential backoff and full jitter
  */
 export async function repeated<R>(call: () => Promise<R>, forMs: number, pause: Pause = PAUSE): Promise<R> {
   const untilAt = pause.now() + forMs;

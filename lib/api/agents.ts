@@ -1,12 +1,11 @@
 /**
- * What `GET /agents` answers: each agent's queue, its breaker, and the latest failure that the breaker knows
- * of; and which agents are not deployed although executions under way need them.
+ * The answer of `GET /agents`: each agent's queue, breaker and latest failure; and the agents that open
+ * executions need and that are not deployed.
  *
- * Owns: the answer, and that a part of it that cannot be read is left out. Does not own: the
- * rules (`core/step/breaker.ts`).
+ * Owns: the answer, without parts that cannot be read. Does not own: the rules (`core/step/breaker.ts`).
  *
- * Costs one request to SQS and two reads per agent (its breaker, its rate), and for those that are missing a
- * query per shard and a read per open execution, of the first 100.
+ * It costs one request to SQS and two reads for each agent (breaker, rate); for missing agents, a query for
+ * each shard and a read for each of the first 100 open executions.
  */
 
 import { startBehind } from '../explain/words.ts';
@@ -34,8 +33,7 @@ import type { Scheduler } from '../scheduler/start.ts';
 import type { Agents, AgentView, BreakerView, LaneInUse, NeededAgents } from './agent-answers.ts';
 
 /**
- * Open executions whose plans are read; there is no list of plans, and hardly
- * more than one for each workflow.
+ * The most open executions whose plans are read. There is no list of plans, and mostly one for each workflow.
  */
 const MOST_EXAMINED = 100;
 
@@ -51,8 +49,8 @@ export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promi
 }
 
 /**
- * All agents and lanes that open executions have in their plans, deployed or not: what a deployment must not
- * take away. Reads the keys of all that is open, and each plan once.
+ * All agents and lanes in the plans of open executions, deployed or not, which a deployment must not remove.
+ * It reads the keys of all open executions, and each plan once.
  */
 export async function neededAgents({ ports: { store, clock }, plans }: Scheduler): Promise<NeededAgents> {
   const { open } = await store.survey(clock.now(), []);
@@ -81,7 +79,7 @@ export async function neededAgents({ ports: { store, clock }, plans }: Scheduler
   };
 }
 
-/** Agents that executions wait for now, and those that open executions may come to. */
+/** The missing agents for which executions wait now, and those that open executions may still need. */
 async function missingAgentsOf(
   scheduler: Scheduler,
   shards: readonly ShardReceipt[],
@@ -105,7 +103,7 @@ async function missingAgentsOf(
   return { missing, examined: plans.length };
 }
 
-/** The plans of open executions, those that are due soonest first. */
+/** The plans of open executions, those due soonest first. */
 async function openPlans({ ports: { store }, plans }: Scheduler): Promise<readonly Plan[]> {
   const limit = Math.ceil(MOST_EXAMINED / store.shards);
   const shards = Array.from({ length: store.shards }, (_, shard) => shard);
@@ -113,12 +111,12 @@ async function openPlans({ ports: { store }, plans }: Scheduler): Promise<readon
     shards.map((shard) => store.due(shard, Number.MAX_SAFE_INTEGER, undefined, limit)),
   );
   const due = pages.flatMap(({ items }) => items).slice(0, MOST_EXAMINED);
-  // What this version cannot read is left out: the answer is about all the others.
+  // A plan that this version cannot read is left out; the answer covers the others.
   const open = await Promise.all(
     due.map(({ executionId }) => store.readExecution(executionId).catch(() => undefined)),
   );
   const found: Plan[] = [];
-  // One after the other: most are the same, and the first read puts it where the next finds it.
+  // One after the other, because most plans are the same, and the first read caches it for the next.
   for (const execution of open) {
     const plan = execution && (await planOf(store, plans, execution.plan).catch(() => undefined));
     if (plan !== undefined) found.push(plan);
@@ -174,12 +172,12 @@ export interface BreakerOf {
   readonly failure?: Failure;
   /** Since when its service has not answered. */
   readonly failingSince?: number;
-  /** Its calls to act, where it has answered none of them. */
+  /** Its latest calls to act, if none of them was answered. */
   readonly unanswered?: Unanswered;
   readonly bugs?: Bugs;
 }
 
-/** Agents by whose rate work waits; one that cannot be read is left out. */
+/** The agents whose rate delays work; one that cannot be read is left out. */
 export async function rateQueuesOf(
   { ports: { rates }, workflows }: Scheduler,
   now: number,
@@ -198,7 +196,7 @@ const agentNames = (workflows: Scheduler['workflows']): readonly string[] => {
   return [...new Set(agents.map(({ spec }) => spec.name))].sort();
 };
 
-/** For the agents of every workflow that can be started; a breaker that cannot be read counts as closed. */
+/** The breakers of the agents of every startable workflow; one that cannot be read counts as closed. */
 export function breakersOf(
   { ports: { breakers }, workflows }: Scheduler,
   now: number,
@@ -218,7 +216,7 @@ export function breakersOf(
   );
 }
 
-/** The breakers of these agents as they are now; one that cannot be read is left out. */
+/** The current breakers of these agents; one that cannot be read is left out. */
 export async function breakersNow(
   { ports: { breakers, clock, ...ports } }: Scheduler,
   agents: readonly string[],
@@ -261,13 +259,13 @@ function ofService(breaker: Breaker | undefined, now: number): BreakerView {
   };
 }
 
-/** How far the clock of all instants is ahead of its machine's, where a reader would notice. */
+/** How far the clock is ahead of its machine's; undefined if a reader would not notice. */
 export function clockAhead({ ports: { clock } }: Scheduler): number | undefined {
   const aheadMs = clock.aheadMs?.() ?? 0;
   return aheadMs > CLOCKS_DIFFER_MS ? aheadMs : undefined;
 }
 
-/** Which agents are missing, as supervisors have met them of late: none that has been deployed since. */
+/** The missing agents that supervisors found recently, without those deployed since. */
 export function missingNow(
   { ports: { queue } }: Scheduler,
   receipts: readonly ShardReceipt[],

@@ -1,17 +1,15 @@
-/** The one error of the client, whatever is not the wanted answer. */
+/** The error of the client, for everything but the expected answer. */
 
-/**
- * `code` for programs, `message` for people; `details` as the API gave them, for example a schema's issues.
- */
+/** `code` is for programs, `message` for people. `details` is the API's, for example a schema's issues. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** For programs: 'unknown-execution', 'bad-input', … */
   readonly code: string;
-  /** Absent when nothing answered. */
+  /** The HTTP status; undefined if nothing answered. */
   readonly status: number | undefined;
-  /** What some codes add, such as the fields that an input has wrong. */
+  /** Details of some codes, such as the invalid fields of an input. */
   readonly details: unknown;
-  /** How long the answer asks to wait (`Retry-After`). */
+  /** The pause for which the answer asks (`Retry-After`), in ms. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -27,7 +25,7 @@ export class ApiError extends Error {
   }
 }
 
-/** @param now epoch ms @returns the time that a `Retry-After` asks for, in seconds or as a date */
+/** @param now epoch ms @returns the pause in ms that a `Retry-After` asks for, in seconds or as a date */
 export function retryAfterOf(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   const ms = /^\s*\d+\s*$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now;

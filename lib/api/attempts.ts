@@ -1,9 +1,9 @@
 /**
- * The attempts at a step as a client sees them: with the variant of the recovery, the
- * agent, the effect key and the input.
+ * The attempts at a step as a client sees them: the variant of the recovery, the agent, the effect key and
+ * the input.
  *
- * Owns: what is shown of each, and how much of an input. Does not own: what a key stands
- * for (`core/step/effect-key.ts`).
+ * Owns: which parts are shown, and how much of an input. Does not own: what a key stands for
+ * (`core/step/effect-key.ts`).
  */
 
 import { isOnFailure } from '../core/plan/on-failure.ts';
@@ -18,7 +18,10 @@ import { variantAt } from '../core/step/recovery.ts';
 import { scopeOf } from '../core/step/turn.ts';
 import type { AttemptView } from './answers.ts';
 
-/** Characters of an input's JSON text: an execution has many attempts, and its own input is shown once. */
+/**
+ * The longest input that is shown, in characters of JSON: an execution has many attempts, and its own input
+ * is shown once.
+ */
 const MAX_INPUT_BYTES = 512;
 
 export const attemptsView = (plan: Plan, step: AgentStep, record: Step, state: Snapshot): AttemptView[] =>
@@ -35,14 +38,14 @@ export const attemptsView = (plan: Plan, step: AgentStep, record: Step, state: S
         keyEpoch(plan, { name: step.name, epoch }),
       ),
       ...(given === true ? { inputGiven: true as const } : {}),
-      // Why an earlier end came, and what it read then, is not kept.
+      // The reason of an earlier end, and what was read then, is not kept.
       ...(isOnFailure(plan, step.name) && epoch < state.execution.epoch
         ? {}
         : inputOf(step, record, attempt, state)),
     };
   });
 
-/** Only the latest input that a person gave is kept. */
+/** The input of an attempt. Of inputs given by a person only the latest is kept. */
 function inputOf(
   step: AgentStep,
   record: Step,
@@ -66,8 +69,8 @@ function inputOf(
 }
 
 /**
- * The sources as the attempt read them, also those that were undone since. Tokens are hidden: their bearer
- * may answer.
+ * The values as the attempt read them, also those undone since. Tokens are hidden, because their bearer may
+ * answer.
  */
 const shownScope = (state: Snapshot): ReturnType<typeof scopeOf> => ({
   ...scopeOf(state),

@@ -1,22 +1,22 @@
 /**
- * How an application's requests say who calls: a bearer token, or Signature
- * Version 4. In Node and in browsers.
+ * Adds the caller to an application's requests: a bearer token, or Signature Version 4. It works in Node and
+ * in browsers.
  *
- * Owns: what is added to a request. Does not own: which callers an API lets in (`infra/scheduler-api.ts`).
+ * Does not own: which callers an API accepts (`infra/scheduler-api.ts`).
  *
- * The signature is our own because a client that loads no other package, and fits into 10 KB, cannot bring
- * one: the SDK's has 30 KB, aws4fetch 7 KB. The tests hold it against the SDK's.
+ * The signature is our own, because the client loads no other package and must fit into 10 KB: the SDK's has
+ * 30 KB, aws4fetch 7 KB. The tests compare it with the SDK's.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 
 import { ApiError } from './client.ts';
 
-/** Adds to each request who calls. */
+/** Adds the caller to each request. */
 export type Authorization = (send: typeof fetch) => typeof fetch;
 
 type Provided<Value> = Value | (() => Value | Promise<Value>);
 
-/** @throws ApiError `no-credentials` where the function gives none */
+/** @throws ApiError `no-credentials` if the function returns none */
 async function provided<Value extends object | string>(value: Provided<Value>, none: string): Promise<Value> {
   try {
     return await (typeof value === 'function' ? value() : value);
@@ -26,8 +26,8 @@ async function provided<Value extends object | string>(value: Provided<Value>, n
 }
 
 /**
- * Sends a token with every call, as a JWT authorizer and a server with tokens want it.
- * @param token a function is asked before each request, for tokens expire
+ * Sends a token with every call, for a JWT authorizer or a server with tokens.
+ * @param token a token, or a function that is called before each request, because tokens expire
  * @example
  * export const client = createClient({ url: 'https://orders.example', authorization: bearer('the token') });
  */
@@ -49,25 +49,25 @@ export interface AwsCredentials {
   readonly accessKeyId: string;
   /** The secret half of the key. */
   readonly secretAccessKey: string;
-  /** Only of credentials that expire. */
+  /** Only for credentials that expire. */
   readonly sessionToken?: string;
 }
 
-/** With what calls are signed for an API whose authorizer is IAM. */
+/** The settings of signatures for an API whose authorizer is IAM. */
 export interface AwsSignatureOptions {
   /** For example 'eu-central-1'. */
   readonly region: string;
   /**
-   * The name under which the service's signatures are made.
-   * @default 'execute-api', that of APIs behind API Gateway
+   * The name of the service in the signature.
+   * @default 'execute-api', for APIs behind API Gateway
    */
   readonly service?: string;
-  /** A function is asked before each request, for credentials expire. */
+  /** The credentials, or a function that is called before each request, because credentials expire. */
   readonly credentials: Provided<AwsCredentials>;
 }
 
 /**
- * Signs each request for an API behind IAM, or for a service of AWS; of a body it takes text.
+ * Signs each request for an API behind IAM, or for a service of AWS. A body must be text.
  * @example
  * const credentials = { accessKeyId: 'AKIA', secretAccessKey: 'secret' };
  * export const authorization = awsSignature({ region: 'eu-central-1', credentials });
@@ -101,7 +101,7 @@ const ALGORITHM = 'AWS4-HMAC-SHA256';
 interface Signed {
   readonly url: URL;
   readonly method: string;
-  /** All of them are signed; `host` and `x-amz-date` among them. */
+  /** All of them are signed, including `host` and `x-amz-date`. */
   readonly headers: Headers;
   readonly body: string;
 }
@@ -113,7 +113,7 @@ async function signatureOf(
 ): Promise<string> {
   const date = headers.get('x-amz-date') ?? '';
   const scope = [date.slice(0, 8), region, service, 'aws4_request'];
-  // The platform's headers are in order, and their names in lower case.
+  // The platform sorts the headers, and writes their names in lower case.
   const given = [...headers];
   const names = given.map(([name]) => name).join(';');
   const lines = given.map(([name, value]) => `${name}:${value.trim().replaceAll(/ +/g, ' ')}\n`).join('');

@@ -13,7 +13,7 @@ import { type bulkBody, filterOf, parsePause } from './requests.ts';
 
 type Body = z.infer<typeof bulkBody>;
 
-/** Beside those that every action takes. */
+/** Fields of each action, in addition to those of all actions. */
 const FIELDS: Readonly<Record<BulkAction, readonly (keyof Body)[]>> = {
   retry: ['input', 'step'],
   cancel: ['undo'],

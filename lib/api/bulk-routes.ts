@@ -1,7 +1,7 @@
 /**
  * The routes about bulk actions.
  *
- * Owns: their rows, and how a bulk action is shown. Does not own: the checks of a request
+ * Owns: their rows, and the answer about a bulk action. Does not own: the checks of a request
  * (`bulk-requests.ts`), what the calls do (`scheduler/bulks.ts`).
  */
 

@@ -1,7 +1,7 @@
 /**
- * The options that a caller gives with a call of the API.
+ * The options of a caller for a call of the API.
  *
- * Does not own: what is answered (`answers.ts`), what is checked (`requests.ts`).
+ * Does not own: the answers (`answers.ts`), the checks (`requests.ts`).
  */
 
 import type { ExecutionStatus } from '../core/moves.ts';
@@ -31,7 +31,7 @@ export interface RunOptions extends StartOptions {
 export interface WaitOptions {
   /** Ends the wait: it rejects with the signal's reason. The execution continues. */
   readonly signal?: AbortSignal;
-  /** Then it rejects with `timeout`. @default as long as the execution takes */
+  /** The time in ms after which it rejects with `timeout`. @default no limit */
   readonly timeoutMs?: number;
 }
 
@@ -55,13 +55,13 @@ export interface ListOptions {
   readonly since?: number;
   /** Only what is before this time. */
   readonly until?: number;
-  /** 1 to 100. */
+  /** The most executions in a page, 1 to 100. */
   readonly limit?: number;
-  /** The `cursor` of the page before. */
+  /** The `cursor` of the previous page. */
   readonly cursor?: string;
 }
 
-/** What every command to an execution may say. */
+/** The options of every command to an execution. */
 export interface CommandOptions {
   /** The reason, for later readers. */
   readonly reason?: string;
@@ -127,7 +127,7 @@ export type Addressee =
 
 /** How a message is sent. */
 export interface SendOptions {
-  /** A message repeated under the same id counts once. @default one of the call's own */
+  /** The id of the message. A message repeated under the same id counts once. @default an id for each call */
   readonly id?: string;
 }
 

@@ -1,14 +1,14 @@
 /**
- * Who calls, as API Gateway's authorizer says.
+ * The caller, as API Gateway's authorizer names it.
  *
- * Owns: reading it off the request's context, and the refusal of names that callers give themselves. Does not
- * own: who may call (`lib/infra/scheduler-api.ts`), what becomes of a caller (`core/values/caller.ts`).
+ * Owns: reading it from the request's context, and the refusal of names that callers give themselves. Does
+ * not own: who may call (`lib/infra/scheduler-api.ts`), the use of a caller (`core/values/caller.ts`).
  *
  * Payload format 2.0: `requestContext.authorizer` has `iam.userArn` from the authorizer for IAM, and
  * `jwt.claims` from the one for tokens, both checked by the gateway
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html).
- * With an authorizer of one's own, or none, there is no caller. No header and no body is read: only the
- * gateway writes the context.
+ * With your own authorizer, or none, there is no caller. No header and no body is read: only the gateway
+ * writes the context.
  */
 
 import type { Context } from 'hono';
@@ -26,8 +26,8 @@ interface Authorizer {
 }
 
 /**
- * The caller of a request, as a field to record; nothing if the gateway does not say who calls.
- * @throws SteadfastError `bad-request`: a name is given in a header; `bad-caller`: it cannot be recorded
+ * The caller of a request, as a field to record; empty if the gateway names none.
+ * @throws SteadfastError `bad-request` if a header gives a name; `bad-caller` if the name cannot be recorded
  */
 export function callerOf(c: Context): { readonly by?: Caller } {
   if (c.req.header(AS_HEADER) !== undefined) {

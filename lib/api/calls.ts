@@ -1,9 +1,9 @@
 /**
- * Every route of the API, what kind of call it is, and how a client makes it.
+ * Every route of the API, its kind of call, and the client's method for it.
  *
- * Owns: the list, as far as gateway (`infra/scheduler-api.ts`), tokens (`serve/tokens.ts`) and client
- * (`client.ts`) know it. Does not own: what a route takes and does (its row in `routes.ts`), how documents
- * describe it (`scripts/contract/routes.ts`): a route without these does not compile.
+ * Owns: the list that gateway (`infra/scheduler-api.ts`), tokens (`serve/tokens.ts`) and client (`client.ts`)
+ * use. Does not own: what a route takes and does (its row in `routes.ts`), its description in documents
+ * (`scripts/contract/routes.ts`): a route without these does not compile.
  */
 
 /** The purpose of a call: a caller with a token needs a scope for each. */
@@ -12,7 +12,7 @@ export type CallKind = 'start' | 'run' | 'read' | 'operate' | 'callback' | 'eras
 export interface Call {
   /** The client's method. */
   readonly name: string;
-  /** A field that each of its answers has: an answer without it is not this API's. */
+  /** A field that each of its answers has; an answer without it does not come from this API. */
   readonly has: string;
 }
 
@@ -55,7 +55,7 @@ export const CALLS = {
 /** Method and path, as the gateway names a route. */
 export type Route = keyof typeof CALLS;
 
-/** Apart from the calls, because no client reads it. */
+/** The kinds of the routes that change something. A list of its own, because no client reads it. */
 const KINDS: Readonly<Record<Exclude<Route, `GET ${string}`>, CallKind>> = {
   'POST /workflows/{name}/executions': 'start',
   'POST /workflows/{name}/runs': 'run',
@@ -81,6 +81,6 @@ const KINDS: Readonly<Record<Exclude<Route, `GET ${string}`>, CallKind>> = {
   'POST /agents/{name}/try-now': 'operate',
 };
 
-/** What each call is for: what changes nothing reads. */
+/** The kind of a route; a GET only reads. */
 export const kindOf = (route: Route): CallKind =>
   (KINDS as Partial<Record<Route, CallKind>>)[route] ?? 'read';

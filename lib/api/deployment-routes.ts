@@ -1,8 +1,8 @@
 /**
- * The routes about what is deployed: workflows and agents, their pauses, the overview, the health.
+ * The routes about the deployment: workflows and agents, their pauses, the overview, the health.
  *
- * Owns: their rows. Does not own: what a pause is (`scheduler/holds.ts`), how it all is shown
- * (`workflow-view.ts`, `agents.ts`, `overview.ts`, `health.ts`).
+ * Owns: their rows. Does not own: what a pause is (`scheduler/holds.ts`), the answers (`workflow-view.ts`,
+ * `agents.ts`, `overview.ts`, `health.ts`).
  */
 
 import { given } from '../core/values/given.ts';

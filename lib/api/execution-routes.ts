@@ -1,8 +1,8 @@
 /**
  * The routes about executions: start, run, list, show, why, and the commands.
  *
- * Owns: their rows. Does not own: the checks of a request (`requests.ts`), how an execution is shown
- * (`views.ts`), what the calls do (`scheduler/start.ts`, `scheduler/commands.ts`).
+ * Owns: their rows. Does not own: the checks of a request (`requests.ts`), the answers (`views.ts`), what the
+ * calls do (`scheduler/start.ts`, `scheduler/commands.ts`).
  */
 
 import type { Context } from 'hono';
@@ -55,7 +55,7 @@ export const EXECUTION_ROUTES = {
     return obeyed(started);
   }),
   'POST /workflows/{name}/runs': row(200, runBody, async ({ c, scheduler, named }, { wait, ...body }) => {
-    // Before the start: what is refused has started nothing.
+    // Checked before the start, so that a refused call has started nothing.
     const waitMs = parseWait(wait, 'body') ?? MAX_WAIT_MS;
     const { id } = await start(scheduler, startOf(c, named, body));
     const view = await viewNow(scheduler, await showAtEnd(scheduler, id, waitMs));
@@ -110,7 +110,7 @@ export const EXECUTION_ROUTES = {
 
 const STEP_WITHOUT_INPUT = 'step needs an input; without one, all failed steps are retried';
 
-/** The request of a start, with the key of the header or the body. */
+/** A start, with the key from the header or the body. */
 function startOf(c: Context, workflow: string, body: Omit<StartRequest, 'workflow' | 'by'>): StartRequest {
   const key = given({ idempotencyKey: keyOf(c, body.idempotencyKey) });
   return { ...body, ...key, workflow, input: asJson(body.input), ...callerOf(c) };
@@ -121,7 +121,7 @@ async function viewNow(
   { state: known, plan }: Shown,
   step?: string,
 ): Promise<ExecutionView> {
-  // The time of the reading: records are no newer.
+  // The time is taken after the reading, so that no record is newer.
   const now = scheduler.ports.clock.now();
   const asked = await askedOf(scheduler, known);
   const state = await withShown(scheduler.ports, known, step);
@@ -140,8 +140,8 @@ const unknownStep = (id: string, step: string): SteadfastError =>
 const obeyed = ({ id, status }: Execution): Started => ({ executionId: id, status });
 
 /**
- * What follows may be over by now, so the execution is read again to say what is left. If that fails, the
- * answer says only that the command was obeyed.
+ * Reads the execution again, because its undo may already be complete, to say what is left. If that fails,
+ * the answer only says that the command was obeyed.
  */
 export async function stopped(scheduler: Scheduler, { id, status }: Execution): Promise<Stopped> {
   const now = await show(scheduler, id).catch(() => undefined);

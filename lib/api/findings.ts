@@ -1,9 +1,9 @@
 /**
- * Collects facts about what is wrong with a deployment: overdue executions, missing agents, failing services,
- * other risks.
+ * Collects what is wrong with a deployment: overdue executions, missing agents, failing services, other
+ * risks.
  *
- * Owns: what is put together, and its bound. Does not own: the order and the words
- * (`explain/situation.ts`), what is read of each (`health.ts`, `agents.ts`).
+ * Owns: which findings there are, and their limit. Does not own: the order and the words
+ * (`explain/situation.ts`), the reads (`health.ts`, `agents.ts`).
  */
 
 import { startBehind } from '../explain/words.ts';
@@ -19,15 +19,13 @@ import { endOf, type WorkerEnds } from '../core/records/worker-ends.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { BreakerOf } from './agents.ts';
 
-/**
- * Executions at risk that are read, those that started last; of more a count says that it is one of as many.
- */
+/** The most executions at risk that are read, those started last. */
 const MOST_READ = 500;
 const PAGE = 100;
 
 /**
- * Executions at risk now, by the index and then by their own records. While there are none, this is one query
- * of each shard.
+ * The executions that are at risk now, found by the index and checked by their own records. If there are
+ * none, it is one query of each shard.
  */
 export async function readAtRisk({ ports, workflows }: Scheduler, now: number): Promise<AtRisk> {
   const items: Execution[] = [];
@@ -50,23 +48,23 @@ export interface Facts {
   readonly now: number;
   readonly clockAheadMs?: number;
   readonly storage?: StorageTrouble;
-  /** When the oldest unevaluated one was due; nothing if none is overdue for long. */
+  /** When the oldest execution that was not evaluated became due; undefined if none is overdue for long. */
   readonly overdueSince?: number;
   readonly sweptAt?: number;
-  /** When the code that runs began to, where that is known. */
+  /** When the current code began to run, if that is known. */
   readonly startedAt?: number;
   readonly missing: ReadonlyMap<string, MissingCount>;
   readonly breakers: readonly BreakerOf[];
   readonly atRisk: AtRisk;
-  /** Attempts that were lost of late, by agent. */
+  /** Attempts that were lost recently, by agent. */
   readonly lost: ReadonlyMap<string, LostAttempts>;
-  /** What agents have done to processes that they share. */
+  /** Ends of shared processes that an agent caused. */
   readonly workerEnds?: readonly WorkerEnds[];
-  /** Open questions, where they were read. */
+  /** Open questions, if they were read. */
   readonly asked?: Bounded<InboxKey>;
 }
 
-/** The worst first. */
+/** The findings, the worst first. */
 export function findingsOf(facts: Facts): readonly Finding[] {
   const { now, storage, overdueSince, sweptAt, missing, breakers, atRisk, lost, asked } = facts;
   const { workerEnds = [] } = facts;
@@ -81,7 +79,7 @@ export function findingsOf(facts: Facts): readonly Finding[] {
     return finding === undefined ? [] : [{ ...finding, ...counted(waiting, atRisk.atLeast) }];
   });
   const named = new Set([...missing.keys(), ...troubled.map(({ agent }) => agent)]);
-  // Where no supervisor is at work, that is what keeps them, whatever else was written of them before.
+  // If no supervisor is at work, that is the cause, whatever their records say.
   const overdue = overdueSince === undefined ? [] : atRisk.items.filter((one) => isOverdue(one, now));
   const others = risks.filter(
     (risky) => !overdue.includes(risky.one) && !waitsFor(risky).some((agent) => named.has(agent)),
@@ -137,7 +135,10 @@ const withStart = (one: Finding, { startedAt }: Facts): Finding =>
 const withClock = (one: Finding, { clockAheadMs }: Facts): Finding =>
   one.since === undefined && one.sweptAt === undefined ? one : { ...one, ...given({ clockAheadMs }) };
 
-/** An approval or a callback is the ordinary way; what an incident does without an answer may undo work. */
+/**
+ * Findings about open incidents, whose default may undo work. Approvals and callbacks are normal and left
+ * out.
+ */
 function askedFindings({ items, atLeast }: Bounded<InboxKey> = { items: [] }): readonly Finding[] {
   const incidents = items.filter(({ kind }) => kind !== 'approval' && kind !== 'callback');
   if (incidents.length === 0) return [];
@@ -152,7 +153,7 @@ interface Risky {
   readonly risk?: RiskReason;
 }
 
-/** By the first agent that each waits for; those that wait for none together. */
+/** The executions by the first agent for which each waits; those without one together. */
 function byAgent(
   risks: readonly Risky[],
   waitsFor: (risky: Risky) => readonly string[],
@@ -166,8 +167,8 @@ function byAgent(
 }
 
 /**
- * A breaker that is closed says nothing, unless its service has not answered since
- * then, and something waits for that.
+ * The finding about an agent. A closed breaker gives none, unless its service has not answered since then and
+ * something waits for it.
  */
 function agentFinding(
   { agent, breaker, failure, failingSince, unanswered }: BreakerOf,
@@ -175,7 +176,7 @@ function agentFinding(
 ): Finding | undefined {
   const { status, since, pause } = breaker;
   if (pause !== undefined) {
-    // No execution waits for a paused agent that none needs.
+    // A paused agent that nothing waits for is no finding.
     return waiting === 0 ? undefined : { kind: 'paused', agent, since: pause.at, reason: pause.reason };
   }
   if (status === 'closed' && (waiting === 0 || failingSince === undefined))
@@ -194,7 +195,7 @@ const counted = (
   ...given({ atLeast, runsOutAt: firstOf(items) }),
 });
 
-/** @param agent that all of them wait for */
+/** @param agent for which all of them wait */
 function otherFinding(risks: readonly Risky[], agent: string | undefined): Finding {
   const counts = new Map<RiskReason['why'], number>();
   for (const { risk } of risks) if (risk !== undefined) counts.set(risk.why, (counts.get(risk.why) ?? 0) + 1);

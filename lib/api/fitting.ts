@@ -1,12 +1,12 @@
 /**
- * Answers that fit into what a Lambda function may answer.
+ * Makes answers fit into what a Lambda function may return.
  *
- * Owns: the budget, what is left out of an answer that would be larger, in which order, and that the answer
- * says so. Does not own: what is in an answer (`views.ts`).
+ * Owns: the limit, what is left out of a larger answer and in which order, and that the answer says so. Does
+ * not own: the content of an answer (`views.ts`).
  *
  * A function's answer may have 6 MB ("Invocation payload (request and response)", AWS Lambda Developer Guide,
- * quotas), and is JSON with the body as a text in it: quotes and backslashes count twice. An execution may
- * have 1,000 steps with outputs of 256 KB. Pages of lists are bounded by what is in them: 100 executions or
+ * quotas). It is JSON with the body as a text inside, so quotes and backslashes count twice. An execution may
+ * have 1,000 steps with outputs of 256 KB. Pages of lists are limited by their number: 100 executions or
  * incidents have less than 3 MB.
  */
 
@@ -15,25 +15,26 @@ import { cut } from '../core/values/text.ts';
 import type { ExecutionView, Reasons, StepView } from './answers.ts';
 
 /**
- * Bytes of a body inside the function's answer; the rest is for headers and the names of what is left out.
+ * The bytes of a body inside the function's answer; the rest is for headers and for the names of what is left
+ * out.
  */
 export const MAX_ANSWER_BYTES = 5_500_000;
 /** The most bytes of a character in JSON text: a quote or a backslash takes two, any other up to three. */
 const MOST_CHAR_BYTES = 3;
-/** For the word that a part of a step is left out. */
+/** Reserved bytes for the remark that a part of a step is left out. */
 const MENTION_BYTES = 40;
-/** Characters of each reason, where the reasons of all steps would be too large. */
+/** The characters of each reason, if the reasons of all steps would be too large. */
 const SHORT_CHARS = 200;
 
-/** The bytes that are left. */
+/** The bytes that remain. */
 class Room {
   #left = MAX_ANSWER_BYTES;
 
-  /** Takes the room of a value, if there is so much. */
+  /** Takes the bytes of a value if enough remain. */
   take(value: unknown): boolean {
     if (value === undefined) return true;
     const text = JSON.stringify(value);
-    // Counted only where it may fit: it has no fewer bytes than characters.
+    // Counted exactly only if it may fit: a text has at least as many bytes as characters.
     const bytes = text.length > this.#left ? text.length : utf8Bytes(JSON.stringify(text));
     if (bytes > this.#left) return false;
     this.#left -= bytes;
@@ -46,9 +47,9 @@ class Room {
 }
 
 /**
- * The execution without what there is no room for; `omitted` names it. Its input, its output and its open
- * incidents come first, then what was tried, then what the steps answered, in the plan's order.
- * @param only the step that is wanted: the others are left out, and it comes first
+ * The execution without the parts that do not fit; `omitted` names them. Input, output and open incidents
+ * come first, then the attempts, then the outputs of steps in the plan's order.
+ * @param only the step to show: the others are left out, and its parts come first
  */
 export function fittedExecution(view: ExecutionView, only?: string): ExecutionView {
   if (only === undefined && JSON.stringify(view).length * MOST_CHAR_BYTES <= MAX_ANSWER_BYTES) return view;
@@ -80,7 +81,7 @@ export function fittedExecution(view: ExecutionView, only?: string): ExecutionVi
   };
 }
 
-/** In the order in which there is room for them. */
+/** The parts of a step, in the order in which they get room. */
 const STEP_PARTS = ['failure', 'attempts', 'children', 'output'] as const;
 
 function fittedSteps(steps: readonly StepView[], room: Room): StepView[] {
@@ -99,8 +100,8 @@ const without = (step: StepView, parts: readonly string[]): Omit<StepView, 'atte
   Object.fromEntries(Object.entries(step).filter(([name]) => !parts.includes(name))) as never;
 
 /**
- * The explanation without the beginning of its past, as far as there is no room for it;
- * `omittedPast` counts what is left out.
+ * The explanation without the beginning of its past, as far as it does not fit; `omittedPast` counts what is
+ * left out.
  */
 export function fittedExplanation(explanation: Reasons): Reasons {
   const { past, ...whole } = explanation;

@@ -1,9 +1,8 @@
 /**
  * The Lambda function behind the HTTP API: ports → scheduler → routes.
  *
- * Owns: the composition of this one function, apart from the others' (`agent/handler.ts`): only it answers
- * HTTP, and what that takes is none of an agent's or a supervisor's code. Does not own: the routes
- * (`api/routes.ts`), what a start does (`scheduler/start.ts`).
+ * Owns: the composition of this function, apart from the others' (`agent/handler.ts`), because only it needs
+ * code for HTTP. Does not own: the routes (`api/routes.ts`), what a start does (`scheduler/start.ts`).
  */
 
 import { readFile } from 'node:fs/promises';
@@ -25,7 +24,9 @@ const beside = (file: string): Promise<string> =>
 const openapi = (): Promise<string> => beside(OPENAPI_FILE);
 const forms = async (): Promise<AllForms> => JSON.parse(await beside(FORMS_FILE)) as AllForms;
 
-/** Only a gateway's word counts for who calls: where there is none, the caller has written the event. */
+/**
+ * The event without a caller, unless a gateway sent it: without a gateway the caller has written the event.
+ */
 const believed = (event: APIGatewayProxyEventV2): object =>
   process.env[ENV.direct] === undefined
     ? event

@@ -1,16 +1,16 @@
 /**
- * What `GET /health` answers: how the deployment is and the worst of it in one sentence, whether supervisors
- * evaluate what is due, whether the agents it needs are deployed and their services answer, and what the
- * receipts of supervisors and audit say.
+ * The answer of `GET /health`: the verdict with the worst finding in one sentence, whether supervisors
+ * evaluate what is due, whether the needed agents are deployed and their services answer, and the receipts of
+ * supervisors and audit.
  *
- * Owns: what is read. The wake index alone decides whether a supervisor is at work: if an execution is long
- * overdue, none is, even if receipts say otherwise, and an idle supervisor leaves none. The supervisors'
- * receipts name agents that are missing. Does not own: the verdict and its words
- * (`explain/situation.ts`), what is found (`findings.ts`), the receipts.
+ * Owns: what is read. Only the wake index decides whether a supervisor is at work: if an execution is long
+ * overdue, none is, whatever receipts say, and an idle supervisor leaves none. The supervisors' receipts name
+ * missing agents. Does not own: the verdict and its words (`explain/situation.ts`), the findings
+ * (`findings.ts`), the receipts.
  *
- * A query for one key per shard, one read of all receipts, one of each agent's breaker, and what is at risk,
- * by the index of what is open: an answer that knew of no breaker called a deployment well while all that was
- * open waited for a dead service.
+ * It reads one key for each shard, all receipts at once, each agent's breaker, and the executions at risk by
+ * the index of open ones. Without breakers, an answer once called a deployment healthy while everything open
+ * waited for a dead service.
  */
 
 import { situationText, verdictOf } from '../explain/situation.ts';
@@ -25,14 +25,14 @@ import { type BreakerOf, breakersOf, clockAhead, missingNow } from './agents.ts'
 import { type AtRisk, findingsOf, readAtRisk } from './findings.ts';
 import type { AuditHealth, Health, MetricsPlace, ShardHealth } from './deployment-answers.ts';
 
-/** An execution overdue for longer than two ticks says that no supervisor is at work. */
+/** The time overdue, two ticks, that shows that no supervisor is at work. */
 const OVERDUE_ALARM_MS = 120_000;
-/** What the environment says of them. */
+/** The metrics that the environment names. */
 export type Measured = Omit<MetricsPlace, 'workflows'>;
 
 const NO_RECEIPTS: Awaited<ReturnType<Receipts['read']>> = { shards: [] };
 
-/** @param metrics where there are any */
+/** @param metrics undefined if there are none */
 export const healthOf = async (
   scheduler: Scheduler,
   receipts?: Receipts,
@@ -40,8 +40,8 @@ export const healthOf = async (
 ): Promise<Health> => (await readHealth(scheduler, receipts, metrics)).health;
 
 /**
- * With the breakers, and what is at risk, that were read for it.
- * @param reading the open questions; 10,000 of them would cost each `/health` more than all else
+ * The health with the breakers and the executions at risk that were read for it.
+ * @param reading the open questions; reading 10,000 of them would cost each `/health` more than all else
  */
 export async function readHealth(
   scheduler: Scheduler,
@@ -102,7 +102,7 @@ function missingParts(missing: ReturnType<typeof missingNow>): Pick<Health, 'mis
   };
 }
 
-/** Its place in the table is no caller's business. */
+/** The receipt without its fields for the table, which do not concern callers. */
 const auditHealth = ({ auditedAt, pass, whole }: AuditReceipt): AuditHealth => ({
   auditedAt,
   pass,

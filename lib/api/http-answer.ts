@@ -1,7 +1,7 @@
 /**
- * Turns an answer over HTTP into its body, or into an error that says what to do.
+ * Turns an HTTP answer into its body, or into an error that says what to do.
  *
- * Owns: which of the two. Does not own: how it is asked for (`client.ts`), the error (`api-error.ts`).
+ * Does not own: the request (`client.ts`), the error (`api-error.ts`).
  */
 
 import { durationText } from '../core/values/text.ts';

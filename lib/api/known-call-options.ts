@@ -1,7 +1,7 @@
 /**
- * The options of calls that are not sent as they are; those of other calls the API checks.
+ * The options of calls that the client itself interprets; the API checks those of other calls.
  *
- * Owns: which there are, and the refusal. Does not own: what they mean (`client.ts`).
+ * Owns: the names, and the refusal of others. Does not own: what they mean (`client.ts`).
  */
 
 import { type Keys, type KeysOf, optionProblem } from '../core/values/options.ts';

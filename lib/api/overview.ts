@@ -1,13 +1,14 @@
 /**
- * What `GET /overview` answers: how much is open, at risk, waiting or ended without success,
- * and who or what is waited for.
+ * The answer of `GET /overview`: how many executions are open, at risk, waiting or ended without success, and
+ * for whom or what they wait.
  *
- * Owns: the counts. Does not own: what is counted, and its bound
- * (`core/operators/list-filter.ts`), the verdict (`health.ts`).
+ * Owns: the counts. Does not own: what is counted and the limit (`core/operators/list-filter.ts`), the
+ * verdict (`health.ts`).
  *
- * Counts of the last seconds, by the indexes alone. With 10,000 open it reads some 400 units, in about eight
- * queries beside those of `/health`, two reads for each agent, one for each workflow, and one of who waits;
- * and once something has ended without success, four for each workflow to say of how many, of up to 10,000.
+ * The counts are of the last seconds, from the indexes only. With 10,000 open executions it reads some 400
+ * units: about eight queries beside those of `/health`, two reads for each agent, one for each workflow, and
+ * one for the waiting callers. If any execution ended without success, four queries for each workflow count
+ * up to 10,000 starts.
  */
 
 import type { EndedKey, OpenKey, Survey } from '../core/operators/list-filter.ts';
@@ -27,11 +28,11 @@ import type { AtRisk } from './findings.ts';
 import { clockAhead, rateQueuesOf } from './agents.ts';
 import { readHealth } from './health.ts';
 
-/** How far back bad ends are counted. */
+/** The time in which ends without success are counted. */
 const ENDED_WITHIN_MS = 86_400_000;
-/** Starts of which the share that has ended badly is given. */
+/** The time of the starts whose share of ends without success is given. */
 const LATELY_MS = 3_600_000;
-/** Codes that are named; those beyond are few each. */
+/** The most codes that are named; the others are rare. */
 const MOST_CODES = 20;
 
 export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Promise<Overview> {
@@ -83,7 +84,7 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
   };
 }
 
-/** What every deployment brings itself is counted nowhere; its questions are asked like others. */
+/** The survey without the workflows that every deployment contains; their questions are included. */
 const ofAuthors = ({ open, ended, ...more }: Survey): Survey => ({
   open: { ...open, items: open.items.filter(({ workflow }) => !isBuiltIn(workflow)) },
   ended: { ...ended, items: ended.items.filter(({ workflow }) => !isBuiltIn(workflow)) },
@@ -91,8 +92,8 @@ const ofAuthors = ({ open, ended, ...more }: Survey): Survey => ({
 });
 
 /**
- * Executions at risk: of all open ones if all were counted; else those that a search found, for others at
- * risk may be among the rest.
+ * The executions at risk: among all open ones if all were counted, otherwise those that a search found,
+ * because the rest may contain more.
  */
 const riskyIn = ({ items, atLeast }: Survey['open'], found: AtRisk, now: number): Risky =>
   atLeast === undefined ? { items: items.filter((key) => atRiskSince(key, now) !== undefined) } : found;
@@ -132,7 +133,7 @@ function endedCounts({ items, atLeast }: Survey['ended']): Omit<Overview['endedW
   };
 }
 
-/** Nothing where nothing was started of late, or nothing ended badly in all the time that is counted. */
+/** Undefined if nothing was started recently, or nothing ended without success in the counted time. */
 function latelyOf({ begun, ended }: Survey, since: number): LatelyCounts | undefined {
   const { lately } = begun ?? {};
   if (lately === undefined || lately.items.length === 0) return undefined;
@@ -171,7 +172,7 @@ function inboxCounts({ items, atLeast }: Survey['inbox']): Overview['inbox'] {
   };
 }
 
-/** Workflows that can be started, and those with records. */
+/** The counts of workflows that can be started, and of those that have records. */
 function byWorkflow(
   scheduler: Scheduler,
   { open, ended, inbox }: Survey,
@@ -203,7 +204,7 @@ function byWorkflow(
   });
 }
 
-/** The execution and those whose steps run it, its root first. */
+/** The execution and its parents, the root first. */
 const above = (executionId: string): readonly string[] =>
   executionId.split('.').map((_part, at, parts) => parts.slice(0, at + 1).join('.'));
 
@@ -211,7 +212,8 @@ const kindOfOther = (isRun: boolean): Pick<WorkflowCounts, 'isChild' | 'isGone'>
   isRun ? { isChild: true } : { isGone: true };
 
 /**
- * Workflows that can be started, and those that their steps run: one that only ever was a child is not gone.
+ * Workflows that can be started, and those that their steps run: one that only runs as a child counts as
+ * deployed.
  */
 const workflowsWithin = (plans: readonly Plan[]): ReadonlySet<string> =>
   new Set(

@@ -1,8 +1,8 @@
 /**
  * Requests and answers without the platform's `Request` and `Response`, whose streams take longer than most
- * calls: for a caller in the same process.
+ * calls: for callers in the same process.
  *
- * Owns: their form, and how an answer is made so where it is asked for. Does not own: the routes.
+ * Does not own: the routes.
  */
 
 import type { Context } from 'hono';
@@ -10,7 +10,7 @@ import type { Context } from 'hono';
 /** The parts of a `Request` that the routes read. */
 export interface PlainRequest {
   readonly method: string;
-  /** Whole. */
+  /** The whole URL. */
   readonly url: string;
   readonly headers: { readonly get: (name: string) => string | null };
   readonly arrayBuffer: () => Promise<Uint8Array>;
@@ -23,10 +23,10 @@ export interface PlainAnswer {
   readonly text: string;
 }
 
-/** A caller's wish for plain answers in JSON. */
+/** The environment of a call that asks for plain answers in JSON. */
 export const PLAIN = { plain: true } as const;
 
-/** Has the answers of this call made as its caller wants them. */
+/** Makes the answers of this call in the form that its caller asked for. */
 export function answerAsAsked(c: Context): void {
   if ((c.env as Partial<typeof PLAIN> | undefined)?.plain !== true) return;
   let answered = 200;

@@ -40,7 +40,7 @@ export const QUESTION_ROUTES = {
     200,
     failBody,
     async (asked, { code, message = 'the external party said that it failed' }) => {
-      // By the step, not by a word that says nothing: failures are counted by their code.
+      // The default code names the step, because failures are counted by their code.
       const failure = { code: code ?? failedCode(asked.named), message };
       const { by } = await answered(asked, { kind: 'fail', failure });
       return { status: 'failed', ...given({ by }) };

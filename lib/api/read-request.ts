@@ -1,8 +1,8 @@
 /**
- * Reads a request: its query or its body, within limits and of the shape that its route takes.
+ * Reads a request: its query or its body, within limits and in the shape that its route takes.
  *
- * Owns: limits before parsing, one clear message for each refusal. Does not own: the shapes, and what their
- * parts mean (`requests.ts`), what an author's schema says of a workflow's input (the scheduler asks it).
+ * Owns: limits before parsing, and one clear message for each refusal. Does not own: the shapes and what
+ * their parts mean (`requests.ts`), an author's schema of a workflow's input (the scheduler applies it).
  */
 
 import type { Context } from 'hono';
@@ -16,24 +16,27 @@ import { nearest } from '../core/values/nearest.ts';
 import { cut } from '../core/values/text.ts';
 import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 
-/** The longest body of a request, in bytes of UTF-8, where values are as large as records. */
+/** The longest body of a request, in bytes of UTF-8, if large values are not stored apart. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
 /**
- * The longest where large values have a place of their own. A function is given 6 MB, and the body is a text
- * in it, in which quotes and backslashes count twice: beyond that it is refused in front of the function.
+ * The longest body if large values are stored apart. A function takes 6 MB, and the body is a text in it, in
+ * which quotes and backslashes count twice; a larger one is refused before the function.
  */
 export const MAX_LARGE_BODY_BYTES: number = 4 * 1024 * 1024;
 
 /**
- * Different keys in a body, of all its objects together. More, or more values (`JSON_LIMITS`), would stop the
- * loop for others while they are parsed, checked and copied. An output has no such caller, and may have more.
+ * The most different keys in a body, over all its objects. More keys, or more values (`JSON_LIMITS`), would
+ * block the event loop while they are parsed, checked and copied. An output has no such caller, and may have
+ * more.
  */
 export const MOST_BODY_KEYS = 12_000;
 
 const MOST_BYTES = 'mostBodyBytes';
 const mostBytesIn = (c: Context): number => (c.get(MOST_BYTES) as number | undefined) ?? MAX_BODY_BYTES;
 
-/** Refuses a body that says it is too long, before it is read, and bounds one that does not say so. */
+/**
+ * Refuses a body whose length header is too large before it is read, and limits one without such a header.
+ */
 export function boundBody(c: Context, ports: Pick<Ports, 'largeValues'>): void {
   const bytes = ports.largeValues === undefined ? MAX_BODY_BYTES : MAX_LARGE_BODY_BYTES;
   c.set(MOST_BYTES, bytes);
@@ -49,8 +52,8 @@ function refuseLonger(bytes: number, maxBytes: number): void {
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The body's text, within its bound. Bytes that are no UTF-8 would become one and the same character, and two
- * keys one.
+ * The body's text, within its limit. Bytes that are not UTF-8 would all become the same character, and
+ * different keys the same.
  * @throws SteadfastError `too-large`, `bad-json`
  */
 async function bodyText(c: Context): Promise<string> {
@@ -73,7 +76,7 @@ export const bodyOf = async <Schema extends z.ZodMiniType>(
   schema: Schema,
 ): Promise<z.infer<Schema>> => await parseBody(await bodyText(c), schema);
 
-/** From this length the work on a text is done in parts. */
+/** The length from which a text is processed in parts. */
 const LONG_TEXT = 64 * 1024;
 
 /** @throws SteadfastError `too-many-values`, before the text is parsed */
@@ -86,8 +89,8 @@ function refuseMore(text: string): void {
 }
 
 /**
- * The body as JSON of the wanted shape.
- * @throws SteadfastError `too-many-values`, `bad-json` (also text that is no Unicode), `unsafe-number`,
+ * The body as JSON of the expected shape.
+ * @throws SteadfastError `too-many-values`, `bad-json` (also for text that is not Unicode), `unsafe-number`,
  * `bad-request`
  */
 async function parseBody<Schema extends z.ZodMiniType>(
@@ -95,7 +98,7 @@ async function parseBody<Schema extends z.ZodMiniType>(
   schema: Schema,
 ): Promise<z.infer<Schema>> {
   refuseMore(text);
-  // Others have their turn between two parts of the work: it keeps the loop from them for the longest part.
+  // Lets other requests run between two parts of the work, so that they wait at most for the longest part.
   const turn = async (): Promise<void> =>
     text.length > LONG_TEXT ? new Promise((over) => setImmediate(over)) : undefined;
   await turn();
@@ -136,7 +139,7 @@ function checked<Schema extends z.ZodMiniType>(
   throw refuse('bad-request', `the ${what} is not acceptable: ${lines.join('; ')}`, { issues });
 }
 
-/** How many unknown keys a refusal names, each in part: a body may have thousands. */
+/** The most unknown keys that a refusal names, each shortened: a body may have thousands. */
 const MAX_NAMED = 10;
 const MAX_NAME_CHARS = 60;
 

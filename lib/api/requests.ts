@@ -1,8 +1,8 @@
 /**
  * The shape of every request of a client, and the meaning of its parts.
  *
- * Owns: shapes, times, filters, pages, keys. Does not own: the limits of a body and the words of a refusal
- * (`read-request.ts`), or what the requests do.
+ * Owns: shapes, times, filters, pages, keys. Does not own: the limits of a body and the text of a refusal
+ * (`read-request.ts`), what the requests do.
  */
 
 import type { Context } from 'hono';
@@ -19,7 +19,7 @@ import { hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../core/moves.ts';
 import type { ListRequest } from '../scheduler/lists.ts';
 
-/** Stays below the 30 s that an HTTP API waits for its function. */
+/** The longest `wait`, below the 30 s that an HTTP API waits for its function. */
 export const MAX_WAIT_MS = 25_000;
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
@@ -30,7 +30,7 @@ const key = z.string().check(z.minLength(1), z.maxLength(200), unchanged);
 const tagText = z.string().check(z.maxLength(MAX_TAG_CHARS));
 
 const MAX_PRIORITY = 9;
-/** Its limits are those of the whole body. */
+/** Any JSON; its limits are those of the whole body. */
 const json = z.unknown() as z.ZodMiniType as z.ZodMiniType<Json>;
 
 export const startBody = z.strictObject({
@@ -45,7 +45,7 @@ export const startBody = z.strictObject({
   ),
 });
 
-/** What `wait` may be `parseWait` says. */
+/** The body of a run. `parseWait` checks `wait`. */
 export const runBody = z.strictObject({ ...startBody.shape, wait: z.optional(z.string()) });
 
 export const commandBody = z.strictObject({
@@ -83,21 +83,21 @@ export const pauseWorkflowBody = z.strictObject({
 });
 
 export const messageBody = z.strictObject({
-  /** The plan says which there are. */
+  /** The plan knows the valid names. */
   name: z.string().check(z.minLength(1), z.maxLength(100)),
   body: z.optional(json),
   id: z.optional(key),
 });
 
-/** To the execution that was started with this key. */
+/** A message to the execution that was started with this key. */
 export const keyedMessageBody = z.strictObject({
   ...messageBody.shape,
   key,
-  /** How one is started where there is none. */
+  /** The start of an execution if none has the key. */
   startWith: z.optional(z.omit(startBody, { idempotencyKey: true })),
 });
 
-/** Who ends it is recorded, and nothing else. */
+/** An empty body: only the caller is recorded. */
 export const emptyBody = z.strictObject({});
 
 export const completeBody = z.strictObject({ output: z.optional(json) });
@@ -118,8 +118,8 @@ export const answerBody = z.strictObject({
 /** `parseLimit` checks the number. */
 const limit = z.optional(z.string().check(z.maxLength(20)));
 /**
- * In a list of many workflows it holds several ids; the limit is below what an HTTP API takes as a request's
- * line and headers (10,240 bytes).
+ * The cursor. For a list of many workflows it contains several ids; the limit is below what an HTTP API
+ * accepts as request line and headers (10,240 bytes).
  */
 const cursor = z.optional(z.string().check(z.maxLength(6_000)));
 
@@ -128,7 +128,7 @@ export const pageQuery = z.strictObject({
   limit,
 });
 
-/** What `wait` may be `parseWait` says. */
+/** The query of one execution. `parseWait` checks `wait`. */
 export const showQuery = z.strictObject({
   wait: z.optional(z.string()),
   step: z.optional(z.string()),
@@ -139,12 +139,12 @@ export const agentsQuery = z.strictObject({ needed: z.optional(z.literal('true')
 const TIME_WANTED = 'it must be a time in ms since 1970, not before 2001 (or 0): are these seconds?';
 
 /**
- * 0 is the beginning of all. Seconds taken for milliseconds would find, and act on, executions that the
- * caller does not mean.
+ * Whether a number is a time; 0 is the beginning of all. Seconds mistaken for milliseconds would select, and
+ * act on, executions that the caller does not mean.
  */
 const isTime = (at: number): boolean => at === 0 || at >= EARLIEST_TIME;
 
-/** Epoch ms, as all times. */
+/** A time in epoch ms. */
 const time = z.optional(
   z.string().check(
     z.regex(/^\d{1,15}$/, 'it must be a time in ms since 1970'),
@@ -152,7 +152,7 @@ const time = z.optional(
   ),
 );
 
-/** What finds executions, as a query spells it. */
+/** The filters of a list in a query. */
 const filterQuery = {
   workflow: z.optional(z.string().check(z.maxLength(48))),
   status: z.optional(z.enum([...EXECUTION_STATUSES, 'open', 'bad'])),
@@ -167,7 +167,7 @@ const filterQuery = {
 
 export const listQuery = z.strictObject({ ...filterQuery, cursor, limit });
 
-/** The same in a body. */
+/** A time in a body. */
 const bodyTime = z.optional(
   z.int().check(z.minimum(0), z.maximum(999_999_999_999_999), z.refine(isTime, TIME_WANTED)),
 );
@@ -194,7 +194,7 @@ export const bulkBody = z.strictObject({
   comment: z.optional(z.string().check(z.maxLength(500))),
 });
 
-/** @throws SteadfastError `bad-request` when the text is no duration; a longer wait than is allowed is cut */
+/** @throws SteadfastError `bad-request` if the text is no duration; a wait that is too long is shortened */
 export function parseWait(text: string | undefined, of: 'query' | 'body'): number | undefined {
   return text === undefined ? undefined : Math.min(parseDuration(text, `the ${of}'s wait`), MAX_WAIT_MS);
 }
@@ -272,8 +272,8 @@ const statusesOf = (status: ExecutionStatus | 'open' | 'bad'): readonly Executio
 
 const KEY_HEADER = 'idempotency-key';
 /**
- * Without a comma, by which proxies join what was sent twice; beyond ASCII one reads
- * it in another way than the next.
+ * A key for a header. Without a comma, by which proxies join repeated headers, and only ASCII, because
+ * proxies read other characters differently.
  */
 const HEADER_KEY = /^[!-+\--~]([ -+\--~]*[!-+\--~])?$/;
 
@@ -282,7 +282,7 @@ const HEADER_KEY = /^[!-+\--~]([ -+\--~]*[!-+\--~])?$/;
  * @throws SteadfastError `bad-request`
  */
 export function keyOf(c: Context, inBody: string | undefined): string | undefined {
-  // The gateway's own event: in a `Request`, characters that are not ASCII would become others.
+  // Read from the gateway's own event, because a `Request` would change characters that are not ASCII.
   const { event } = (c.env ?? {}) as { event?: { headers?: Readonly<Record<string, string | undefined>> } };
   const sent = event?.headers?.[KEY_HEADER] ?? c.req.header(KEY_HEADER);
   if (sent === undefined) return inBody;
@@ -299,11 +299,14 @@ export function keyOf(c: Context, inBody: string | undefined): string | undefine
   );
 }
 
-/** The draft of the header has the key in quotes, as a string of a structured field; most clients do not. */
+/**
+ * The key without quotes: the header's draft has them, as a string of a structured field; most clients do
+ * not.
+ */
 const unquoted = (sent: string): string => {
   const [, inner] = /^"((?:[^"\\]|\\["\\])+)"$/.exec(sent) ?? [];
   return inner === undefined ? sent : inner.replaceAll(/\\(.)/g, '$1');
 };
 
-/** Nothing is `null`. */
+/** The value, or `null` if there is none. */
 export const asJson = (value: Json | undefined): Json => value ?? null;

@@ -1,8 +1,8 @@
 /**
  * A row of the table of routes: what a route takes, and what it does.
  *
- * Owns: the form of a row. Does not own: the rows (`routes.ts`), which scope a route has and which call of
- * the client makes it (`calls.ts`), how documents describe it (`scripts/contract/routes.ts`).
+ * Owns: the form of a row. Does not own: the rows (`routes.ts`), a route's scope and the client's method
+ * (`calls.ts`), its description in documents (`scripts/contract/routes.ts`).
  */
 
 import type { Context } from 'hono';
@@ -14,22 +14,22 @@ import type { AnswerOf, CallName } from './client.ts';
 import type { AllForms, Workflows } from './deployment-answers.ts';
 import type { Measured } from './health.ts';
 
-/** What the routes are served from. */
+/** The parts that the routes use. */
 export interface ServedFrom {
   readonly scheduler: Scheduler;
   /** Receipts of supervisors and audit, for `/health`. */
   readonly receipts: Receipts | undefined;
   /** Reads the contract as text, for `/openapi.json`. */
   readonly openapi: () => Promise<string>;
-  /** Reads what `GET /workflows/{name}` says of a workflow's schemas. */
+  /** Reads the forms for `GET /workflows/{name}`. */
   readonly forms: () => Promise<AllForms>;
-  /** Where there are any, for `/health`. */
+  /** The metrics for `/health`, if there are any. */
   readonly metrics: Measured | undefined;
 }
 
 export interface RouteCall extends ServedFrom {
   readonly c: Context;
-  /** What the path names first. */
+  /** The first name in the path. */
   readonly named: string;
 }
 
@@ -41,24 +41,24 @@ type Sent<Schema extends z.ZodMiniObject> = {
 type Answered = Response | ReturnType<Context['json']>;
 
 export interface RouteRow<Answer extends object = object> {
-  /** A GET's query, any other's body; without it neither is read. */
+  /** A GET's query, or another call's body; without it neither is read. */
   readonly takes: z.ZodMiniObject | undefined;
   readonly answer: (asked: RouteCall, sent: never) => Promise<Answered>;
-  /** For the compiler alone. */
+  /** Only for the compiler. */
   readonly of?: Answer;
 }
 
 type NameOf<One extends Route> = (typeof CALLS)[One]['name'];
-/** The answer of a route: that of the client's call; the call for workflows takes them out of it. */
+/** The answer of a route, as of the client's method; the method for workflows returns only the list in it. */
 type RouteAnswer<One extends Route> =
   NameOf<One> extends 'workflows' ? Workflows : NameOf<One> extends CallName ? AnswerOf<NameOf<One>> : object;
 
-/** A row for each route, of what its method of the client answers. */
+/** A row for each route, with the answer of the client's method. */
 export type RouteRows = { readonly [One in Route]: RouteRow<RouteAnswer<One>> };
 
 /**
- * @param status unless the answer sets another
- * @param answer what is answered, as JSON
+ * @param status of the answer, unless it sets another
+ * @param answer returns the answer, as JSON
  */
 export const row = <Schema extends z.ZodMiniObject, Answer extends object>(
   status: 200 | 202,

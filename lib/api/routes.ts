@@ -3,8 +3,8 @@
  * tests.
  *
  * Owns: how a row is served, and the form of every refusal: `{error: {code, message, details?}}`, never a
- * stack, never a payload. Does not own: the rows, by what they are about (`*-routes.ts`), the checks of a
- * request (`read-request.ts`), what the calls do (`scheduler/start.ts`).
+ * stack, never a payload. Does not own: the rows (`*-routes.ts`), the checks of a request
+ * (`read-request.ts`), what the calls do (`scheduler/start.ts`).
  */
 
 import { Hono } from 'hono/tiny';
@@ -39,9 +39,9 @@ const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = STATUS;
 /**
  * @param receipts of supervisors and audit, for `/health`
  * @param openapi reads the contract as text, for `/openapi.json`
- * @param forms reads what `GET /workflows/{name}` says of a workflow's schemas
- * @param metrics where there are any, for `/health`
- * @param isAtRest whether what writes is refused
+ * @param forms reads the forms for `GET /workflows/{name}`
+ * @param metrics for `/health`, if there are any
+ * @param isAtRest refuses calls that write
  */
 export function routes(
   scheduler: Scheduler,
@@ -54,8 +54,8 @@ export function routes(
   const app = new Hono();
   app.use(async (c, next) => {
     answerAsAsked(c);
-    // Here the caller is not authorized: it answers a browser's preflight, to which the gateway adds its
-    // headers, and nothing else.
+    // An unauthorised call reaches only this answer to a browser's preflight, to which the gateway adds its
+    // headers.
     if (c.req.method === 'OPTIONS') return c.body(null, 204);
     if (isAtRest && c.req.method !== 'GET')
       throw refuse('at-rest', 'the deployment is at rest, for example during a restore: call again later');
@@ -65,7 +65,7 @@ export function routes(
   for (const route of Object.keys(CALLS) as Route[])
     serve(app, route, { scheduler, receipts, openapi, forms, metrics });
   app.notFound((c) => {
-    // A callback's token is a secret, also in a path that is misspelled.
+    // Hidden, because a callback's token is a secret, also in a misspelled path.
     const path = c.req.path.startsWith('/callbacks/') ? '/callbacks/…' : c.req.path;
     return c.json(refusalOf('unknown-route', `there is no ${c.req.method} ${path}`), STATUS['unknown-route']);
   });
@@ -73,7 +73,7 @@ export function routes(
     if (isSteadfastError(error) && STATUS_OF[error.code] !== undefined) {
       return c.json(refusalOf(error.code, error.message, error.details), STATUS_OF[error.code]);
     }
-    // What we did not foresee is named in the log, not in the answer.
+    // An unexpected error is described in the log, not in the answer.
     scheduler.ports.log.note({ what: 'request-failed', detail: sayable(error) });
     return c.json(refusalOf('internal', 'the request could not be handled; try it again'), STATUS.internal);
   });
@@ -99,7 +99,7 @@ const MAX_MESSAGE_CHARS = 2_000;
 const MAX_ISSUES = 20;
 const MAX_ISSUE_CHARS = 300;
 
-/** A refusal quotes no more of a request than a person reads. */
+/** A refusal, which quotes no more of a request than a person reads. */
 const refusalOf = (code: string, message: string, details?: unknown): { error: Record<string, unknown> } => ({
   error: {
     code,
@@ -108,7 +108,7 @@ const refusalOf = (code: string, message: string, details?: unknown): { error: R
   },
 });
 
-/** The first issues, each in part. */
+/** The first issues, each shortened. */
 function shortened(details: unknown): unknown {
   const { issues, ...more } = Object(details) as { issues?: unknown };
   if (!Array.isArray(issues)) return details;

@@ -1,33 +1,33 @@
 /**
- * Short ids: the beginning or the end of an execution's id in its place, as a page prints it and a person
- * types it. Ids that are in the order of time begin alike for a minute.
+ * Accepts the beginning or the end of an execution's id, as a page prints it and a person types it. Ids are
+ * in the order of time, so they begin alike for a minute.
  *
- * Owns: among which executions one is looked for. Does not own: the calls (`client.ts`). An id that the API
- * knows is never looked for: only its refusal begins a search, which is bounded and says what it has read.
+ * Owns: among which executions an id is searched. Does not own: the calls (`client.ts`). An id that the API
+ * knows is never searched: only a refusal begins a search, which is limited and says what it has read.
  */
 
 import { ApiError, type Client } from './client.ts';
 import type { ExecutionSummary } from './answers.ts';
 import type { ListOptions } from './call-options.ts';
 
-/** Fewer digits than these fit too many ids. */
+/** The fewest digits; fewer would fit too many ids. */
 const FEWEST_DIGITS = 4;
 const PAGE = 100;
-/** Three lists of this length: nine calls at most. */
+/** The length of each of three lists, which takes nine calls at most. */
 export const MOST_OF_A_LIST = 300;
-/** Where a person finds an id: among the latest executions, the open ones, and those that ended badly. */
+/**
+ * The lists in which a person finds an id: the latest executions, the open ones, and those that ended without
+ * success.
+ */
 const LISTS: readonly ListOptions[] = [{}, { status: 'open' }, { status: 'bad' }];
 const MOST_NAMED = 5;
 
-/** A beginning or an end, and behind a dot what numbers a part of that execution. */
+/** A beginning or an end of an id, and after a dot the number of a part of that execution. */
 const SHORT = /^([0-9a-f][0-9a-f-]*)(\..*)?$/;
 
 type Search = Pick<Client, 'list'>;
 
-/**
- * The same client, to which executions can be named by the beginning or the end of
- * their ids, in small or capital letters.
- */
+/** A client that accepts the beginning or the end of an id, in small or capital letters. */
 export function withShortIds(client: Client): Client {
   const known = new Map<string, string>();
   const named = async <R>(id: string, call: (id: string) => Promise<R>): Promise<R> => {
@@ -72,7 +72,7 @@ export function withShortIds(client: Client): Client {
 const isUnknown = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 'unknown-execution';
 
-/** @throws ApiError `ambiguous-id`; the refusal itself if no id that was read begins or ends so */
+/** @throws ApiError `ambiguous-id`; or the refusal itself if no id that was read fits */
 async function wholeId(api: Search, text: string, refusal: ApiError): Promise<string> {
   const [, head = '', rest = ''] = SHORT.exec(text.toLowerCase()) ?? [];
   if (head.replaceAll('-', '').length < FEWEST_DIGITS) throw refusal;
@@ -98,7 +98,7 @@ async function wholeId(api: Search, text: string, refusal: ApiError): Promise<st
 
 const isPartOf = (id: string, part: string): boolean => id.startsWith(part) || id.endsWith(part);
 
-/** Only executions that were started from outside: a child's id begins with its parent's. */
+/** Searches only executions that were started from outside, because a child's id begins with its parent's. */
 async function withPart(api: Search, part: string): Promise<readonly ExecutionSummary[]> {
   const found = new Map<string, ExecutionSummary>();
   const read = async (filter: ListOptions): Promise<void> => {

@@ -1,10 +1,10 @@
 /**
- * Values that lie beside the table, as an answer shows them.
+ * Loads values that are stored outside the table for an answer.
  *
- * Owns: which are loaded for it. Does not own: loading (`engine/large-values.ts`), what there is no room for
+ * Owns: which values are loaded. Does not own: loading (`engine/large-values.ts`), what does not fit
  * (`fitting.ts`).
  *
- * What is not loaded is named like what there is no room for (`omitted`).
+ * A value that is not loaded is named in `omitted`, like one that does not fit.
  */
 
 import type { Ports } from '../core/ports.ts';
@@ -14,9 +14,9 @@ import { loadedValue } from '../engine/large-values.ts';
 import { MAX_ANSWER_BYTES } from './fitting.ts';
 
 /**
- * The state with as many values as an answer may hold: first the wanted step's, then the input, then the
- * rest.
- * @param only the step that is wanted
+ * The state with as many values as an answer can contain: first those of the chosen step, then the input,
+ * then the rest.
+ * @param only the chosen step
  */
 export async function withShown(ports: Ports, state: Snapshot, only?: string): Promise<Snapshot> {
   const { input, inputAt } = state.execution;

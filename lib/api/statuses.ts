@@ -24,7 +24,7 @@ export const STATUS = {
   'unknown-incident': 404,
   'unknown-callback': 404,
   'unknown-bulk': 404,
-  // Who calls is known, or not, and that is why.
+  // Refused because of who the caller is, or because that is unknown.
   'not-another': 403,
   'unknown-caller': 403,
   'bad-caller': 403,
@@ -50,11 +50,11 @@ export const STATUS = {
   'mailbox-full': 429,
   busy: 429,
   internal: 500,
-  // For a restore: `atRest` of the construct.
+  // During a restore: `atRest` of the construct.
   'at-rest': 503,
-  // Only `serve` answers it: its disk is full, or takes no writes.
+  // Only `serve` answers it, when its disk is full or accepts no writes.
   'not-kept': 503,
-  // Between two releases; the other function that answers this call may be the newer one.
+  // Between two releases, when another function may answer with the newer one.
   'table-form': 503,
 } as const;
 

@@ -1,18 +1,19 @@
 /**
- * Calls of the scheduler's function itself, for a deployment without a public API (`api: 'none'`).
+ * Calls the scheduler's function itself, for a deployment without a public API (`api: 'none'`).
  *
- * Owns: the event that stands for a request, and the answer in what the function returns. Does not own: who
- * may invoke it (`grantInvoke` of the construct), credentials and endpoints, which the given client has.
+ * Owns: the event in place of a request, and the answer in what the function returns. Does not own: who may
+ * invoke it (`grantInvoke` of the construct), credentials and endpoints, which the given client has.
  *
- * The event has the part of API Gateway's payload format 2.0 that the function reads, and no caller: one that
- * a caller writes is believed by nobody.
+ * The event has the part of API Gateway's payload format 2.0 that the function reads, and no caller, because
+ * the function would ignore one that a caller wrote.
  */
 
 import type { SchedulerFunction } from './call-options.ts';
 
 /**
- * An end without an answer, and a refusal of Lambda's, have a status as a gateway would give them.
- * @returns a base for the paths of calls, which is its name in errors, and what takes them
+ * Makes calls of the function. If it gives no answer, or Lambda refuses, the error has the status that a
+ * gateway would give.
+ * @returns a base for the paths of calls, which errors name, and the `fetch` for them
  */
 export function throughLambda({ client, functionName }: SchedulerFunction): [string, typeof fetch] {
   const url = `https://lambda/${functionName}`;

@@ -1,8 +1,8 @@
 /**
- * The client with inputs and outputs by workflow.
+ * The client with types of inputs and outputs by workflow.
  *
- * Owns: their types, and that a call without an answer is made again under the same key. Does not own: the
- * calls (`client.ts`), who calls (`authorization.ts`).
+ * Owns: these types, and that a call without an answer is repeated under the same key. Does not own: the
+ * calls (`client.ts`), the caller's identity (`authorization.ts`).
  */
 
 import type { ExecutionView, Json, Started } from './answers.ts';
@@ -23,73 +23,76 @@ export type KnownWorkflows = object;
 type InputOf<W> = W extends Workflow<infer I, infer _> ? I : Json;
 type OutputOf<W> = W extends Workflow<infer _, infer O> ? O : Json;
 
-/** Only in the type: what the execution answers. */
+/** Only in the type: the output of the execution. */
 declare const ANSWERS: unique symbol;
 export interface Answering<O> {
   readonly [ANSWERS]?: O;
 }
 export type ExecutionId<O = Json> = string & Answering<O>;
 
-/** With the output of its workflow. */
+/** An execution with the output of its workflow. */
 export type Execution<O = Json> = Omit<ExecutionView, 'output'> & { readonly output?: O };
 
-/** The open incidents, approvals and callbacks, and their answers by people. */
+/** The open incidents, approvals and callbacks, and how people answer them. */
 export interface Questions {
-  /** All that are open, the earliest deadline first. */
+  /** Lists all open questions, the earliest deadline first. */
   readonly list: AnyClient['incidents'];
-  /** Answers an incident with a choice; `choices` of it has those that are safe now. */
+  /** Answers an incident with one of its `choices`, which are those that are safe now. */
   readonly resolve: AnyClient['resolve'];
-  /** A person approves what an execution waits for. */
+  /** Approves an open approval of an execution. */
   readonly approve: AnyClient['approve'];
-  /** A person rejects it, and the step fails. */
+  /** Rejects an open approval; the step fails with `rejected`. */
   readonly reject: AnyClient['reject'];
 }
 
-/** The answers of external systems, by the token of a callback. */
+/** How external systems answer a callback, by its token. */
 export interface Callbacks {
-  /** The work is done, with its output. The same answer again gets the same reply. */
+  /** Completes the callback with the step's output. The same answer again gets the same reply. */
   readonly complete: AnyClient['completeCallback'];
-  /** The work cannot be done: the step fails. */
+  /** Fails the callback, and so the step. */
   readonly fail: AnyClient['failCallback'];
-  /** The external system is still at work. */
+  /** Sends a heartbeat: the external system is still at work. */
   readonly heartbeat: AnyClient['heartbeatCallback'];
 }
 
 /** One command for many executions. */
 export interface Bulks {
-  /** Names the command and begins to collect the executions. Nothing acts before it is confirmed. */
+  /** Creates the command and begins to collect the executions. Nothing acts before it is confirmed. */
   readonly create: AnyClient['makeBulk'];
-  /** How far it has come. */
+  /** Reads its progress. */
   readonly get: AnyClient['bulk'];
-  /** Goes on collecting, for some seconds: again while its status is 'collecting'. */
+  /** Continues collecting for some seconds; call it again while the status is 'collecting'. */
   readonly collect: AnyClient['collectBulk'];
-  /** From now on it acts, in the name of the caller. */
+  /** Confirms the command: from now on it acts, in the caller's name. */
   readonly confirm: AnyClient['confirmBulk'];
-  /** The same of one that approves or rejects. */
+  /** Confirms a command that approves or rejects. */
   readonly answer: AnyClient['answerBulk'];
 }
 
 /** The workflows of the deployment. */
 export interface DeployedWorkflows {
-  /** All of them, with their counts of open executions. */
+  /** Lists all workflows, with their steps and pauses, without forms. */
   readonly list: AnyClient['workflows'];
-  /** One of them, with its steps as a graph and its forms. */
+  /** Reads one workflow, with its steps as a graph and its forms. */
   readonly get: AnyClient['workflow'];
-  /** Pauses starts: each execution that is started begins paused. */
+  /** Pauses starts: each new execution starts paused. */
   readonly pause: AnyClient['pauseWorkflow'];
-  /** Ends the pause: executions that are started begin at once. */
+  /** Ends that pause: new executions begin at once. Executions that started paused stay so. */
   readonly resume: AnyClient['resumeWorkflow'];
 }
 
 /** The agents of the deployment. */
 export interface DeployedAgents {
-  /** Their queues, their breakers, their latest failures; `needed`: how many open executions have each. */
+  /**
+   * Lists agents with their queues, breakers and latest failures; `needed`: how many open executions have
+   * each in their plan.
+   */
   readonly list: AnyClient['agents'];
-  /** Nothing new is sent to it. */
+  /** Pauses an agent: nothing new is sent to it. */
   readonly pause: AnyClient['pauseAgent'];
-  /** Its steps are sent again. */
+  /** Ends that pause: the agent's steps are sent again. */
   readonly resume: AnyClient['resumeAgent'];
-  /** Though its breaker is open: one trial begins, and closes it where it is answered. */
+  /** Calls the agent although its breaker is open: one trial begins, and an answer closes the breaker. */
   readonly tryNow: AnyClient['tryAgentNow'];
 }
 
@@ -117,27 +120,34 @@ type Flat =
 export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>
   extends Pick<AnyClient, Flat>,
     Groups {
-  /** Starts an execution; without an `idempotencyKey` under one of its own, so that it is started once. */
+  /**
+   * Starts an execution and answers at once. Without an `idempotencyKey` it uses one of its own, so that a
+   * repeated call starts nothing twice.
+   */
   readonly start: <Name extends keyof W & string>(
     workflow: Name,
     options: Omit<StartOptions, 'input'> & { readonly input: InputOf<W[Name]> },
   ) => Promise<Started & { readonly executionId: ExecutionId<OutputOf<W[Name]>> }>;
   /**
-   * Starts an execution as `start` does, and answers at its end, or when `wait` is over (25 s): `endedAt`
-   * says which. One call, for callers who may read what they start.
+   * Starts an execution as `start` does, and answers at its end, or after `wait` (25 s); `endedAt` is there
+   * only if it has ended. The caller needs the right to read what it starts.
    */
   readonly run: <Name extends keyof W & string>(
     workflow: Name,
     options: Omit<RunOptions, 'input'> & { readonly input: InputOf<W[Name]> },
   ) => Promise<Execution<OutputOf<W[Name]>>>;
-  /** With `wait` ('20s', at most 25 s), the answer comes when the execution has ended or the time is over. */
+  /**
+   * Reads an execution. With `wait` ('20s', at most 25 s), the answer comes when it has ended or the time has
+   * passed.
+   */
   readonly get: <O = Json>(
     executionId: ExecutionId<O>,
     options?: { readonly wait?: string; readonly step?: string },
   ) => Promise<Execution<O>>;
   /**
-   * Asks until the execution has ended. It will: its workflow says within what time. It outlasts a restart, a
-   * deployment and a busy gateway, until `signal` or `timeoutMs` ends it.
+   * Polls until the execution has ended, whatever its end; it does not reject if the execution failed. Its
+   * workflow's `within` guarantees an end. It survives a restart, a deployment and a busy gateway, until
+   * `signal` or `timeoutMs` ends it.
    */
   readonly waitForEnd: <O = Json>(
     executionId: ExecutionId<O>,
@@ -145,7 +155,7 @@ export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workf
   ) => Promise<Execution<O>>;
 }
 
-/** Where the API is: behind an address, or a function. */
+/** The place of the API: an address, or a function. */
 type Where =
   | {
       /** For example `http://127.0.0.1:4510`, or the output `ApiUrl` of the stack. */
@@ -161,16 +171,17 @@ type Where =
 export type ClientOptions = HowToCall & Where;
 
 interface HowToCall {
-  /** `bearer(token)` or `awsSignature({ region, credentials })`. @default a laptop's API asks for none */
+  /** `bearer(token)` or `awsSignature({ region, credentials })`. @default none, for a laptop's API */
   readonly authorization?: Authorization;
   /** The name under which a laptop's API records the calls; a deployed one refuses it. */
   readonly as?: string;
   /**
-   * How long a call that got no answer is made again, under the same key: it outlasts a restart or a
-   * deployment. Waits have a deadline of their own (`waitForEnd`). @default 60_000
+   * How long a call without an answer is repeated, under the same key, in ms: through a restart or a
+   * deployment. `waitForEnd` has a limit of its own.
+   * @default 60_000
    */
   readonly retryForMs?: number;
-  /** What makes the requests. @default the platform's fetch */
+  /** Sends the requests. @default the platform's fetch */
   readonly fetch?: typeof fetch;
 }
 
@@ -198,7 +209,7 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
   const stranger = optionProblem(options, OPTIONS);
   if (stranger !== undefined) throw new ApiError('bad-option', `createClient: ${stranger}`);
   const { lambda, authorization, retryForMs = 60_000 } = options;
-  // The platform's is bound, as browsers want it, and looked up at each call.
+  // The platform's `fetch` is bound, as browsers require, and looked up at each call.
   const [url, send]: readonly [string, typeof fetch] =
     lambda === undefined ? [options.url, (...asked) => fetch(...asked)] : throughLambda(lambda);
   const plain = options.fetch ?? send;
@@ -210,7 +221,10 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
   const again = <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) => {
     return (...args: A): Promise<R> => repeated(() => call(...args), retryForMs);
   };
-  /** Under a key of its own, unless one is given: it acts once, however often it is made. */
+  /**
+   * Makes a call under a key of its own, unless one is given, so that it acts once, however often it is
+   * repeated.
+   */
   const keyed =
     <O extends object, R>(key: string, call: (of: string, given: O) => Promise<R>) =>
     (of: string, given: O): Promise<R> =>
@@ -242,14 +256,14 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
   };
   const create: Bulks['create'] = (given: BulkOptions) =>
     again(client.makeBulk)({ ...given, [START]: given[START] ?? crypto.randomUUID() });
-  // Resolved twice an incident would be refused, and not say by whom it was resolved.
+  // Not repeated: an incident resolved twice would be refused, without saying who resolved it.
   const groups = groupsOf(calls, { resolve: client.resolve, create });
   return { ...flat, ...groups } as unknown as Client<W>;
 }
 
 type AnyCall = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** Calls that are made again without an answer, but for the two that are given. */
+/** The groups of calls. All are repeated if there is no answer, except the two that are passed. */
 const groupsOf = (
   calls: AnyClient,
   { resolve, create }: { readonly resolve: Questions['resolve']; readonly create: Bulks['create'] },

@@ -1,7 +1,7 @@
 /**
- * How a client waits for the end of an execution, and of an erasure.
+ * Waits for the end of an execution, and of an erasure.
  *
- * Owns: how often it asks, and until when. Does not own: the call (`client.ts`), which failures it outlasts
+ * Owns: how often it asks, and until when. Does not own: the call (`client.ts`), which failures it survives
  * (`again.ts`), how many may wait at the same time (`scheduler/wait.ts`).
  */
 
@@ -19,11 +19,11 @@ const SLOWER = 1.5;
 type Get = (executionId: string, options?: { readonly wait?: string }) => Promise<ExecutionView>;
 
 /**
- * Asks by `get` until the execution has ended, and gives each answer; the last is the end. The API waits with
- * the first question alone: each wait holds a process of its function, and many callers would take them all.
- * Then it is asked ever less often, and soon again after a change. A restart, a deployment or a busy gateway
- * is outlasted, for as long as the caller wants.
- * @throws ApiError what asking again cannot help; `timeout`; the reason of the caller's signal
+ * Calls `get` until the execution has ended, and yields each answer; the last is the end. Only the first call
+ * waits in the API, because each waiting call keeps a process of its function, and many callers would take
+ * them all. Later calls are less and less frequent, and soon again after a change. It survives a restart, a
+ * deployment or a busy gateway, for as long as the caller wants.
+ * @throws ApiError if repeating cannot help; `timeout`; or the reason of the caller's signal
  */
 export async function* viewsUntilEnd(
   get: Get,
@@ -60,7 +60,7 @@ const overTime = (executionId: string, timeoutMs: number): ApiError =>
     `execution ${executionId} has not ended within ${timeoutMs} ms; it goes on: wait for it again, or ask 'why'`,
   );
 
-/** The last of them. */
+/** The last view. */
 export async function endOf(
   get: Get,
   executionId: string,
@@ -72,7 +72,7 @@ export async function endOf(
   return end as ExecutionView;
 }
 
-/** Asks by `erase` until nothing is left. Another caller may have taken the last of it. */
+/** Calls `erase` until nothing is left. Another caller may have removed the last of it. */
 export async function erasedInFull(
   erase: (executionId: string) => Promise<Erased>,
   executionId: string,
@@ -87,7 +87,7 @@ export async function erasedInFull(
   return answer;
 }
 
-/** An erasure that has begun goes on after a restart. */
+/** How long an erasure is continued through a restart. */
 const ERASING_MS = 60_000;
 
 const codeOf = (error: unknown): unknown => (Object(error) as { code?: unknown }).code;

@@ -1,8 +1,7 @@
 /**
- * The shape in which clients see a workflow: its plan without the inputs of its steps.
+ * A workflow as clients see it: its plan without the inputs of its steps.
  *
- * Owns: the shape of the answer. Does not own: what a client sees of executions (`views.ts`). The command
- * line draws by it what is not deployed.
+ * Does not own: executions (`views.ts`). The command line draws workflows that are not deployed with it.
  */
 
 import { isOnFailure } from '../core/plan/on-failure.ts';
@@ -33,7 +32,7 @@ export const workflowSteps = (plan: Plan): readonly WorkflowStepView[] =>
     ...specialOf(step),
   }));
 
-/** The fields of one kind of step that others lack. */
+/** The fields that only one kind of step has. */
 function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'after'> {
   switch (step.kind) {
     case 'agent':

@@ -1,4 +1,4 @@
-/** Bulk actions in memory, with the condition of the real ones: all of a write, or none of it. */
+/** Bulk actions in memory, under the real condition: all of a write, or none of it. */
 
 import { type Bulk, type BulkPage, type BulkTotal, TOTALS } from '../core/operators/bulk.ts';
 import type { Bulks, BulkWrite } from '../core/ports.ts';

@@ -10,17 +10,17 @@ const keyOf = ({ place, id, life, epoch }: Queued): string =>
 
 export interface MemoryLanes extends Lanes {
   readonly lanes: ReadonlyMap<string, Lane>;
-  /** The next first. */
+  /** The queue of a lane, the next first. */
   readonly inQueue: (lane: string) => readonly Queued[];
 }
 
-/** Its keys in order: a queue may be long, and is read from its front. */
+/** A queue with its keys sorted, because a long one is read only at its front. */
 interface Queue {
   readonly keys: string[];
   readonly byKey: Map<string, Queued>;
 }
 
-/** How many keys come before this one. */
+/** The number of keys before this one. */
 function placeIn(keys: readonly string[], key: string): number {
   let [low, high] = [0, keys.length];
   while (low < high) {

@@ -24,7 +24,7 @@ import { openIncidents, type Snapshot, openQuestions } from '../core/records/sna
 import { type Execution, isTerminal } from '../core/records/state.ts';
 
 interface Options {
-  /** By which a list orders what has the same time: an index of DynamoDB does not do so by id. */
+  /** The order of executions with the same time, which in an index of DynamoDB is not that of ids. */
   readonly tie: (executionId: string) => string;
   /** @default MOST_OPEN */
   readonly mostOpen?: number;
@@ -78,7 +78,7 @@ function orderOf(query: ListFilter, isCrowded: boolean): ListOrder {
   }
 }
 
-/** Where the index has it; nothing where it does not. */
+/** The time of an entry in the index; undefined if the index does not contain it. */
 function timeOf(snapshot: Snapshot, orderedBy: ListOrder, { code }: ListFilter): number | undefined {
   const { execution } = snapshot;
   const end = badEndOf(execution);
@@ -167,7 +167,8 @@ const compare = ([at, id]: Place, [otherAt, otherId]: Place): number =>
   at - otherAt || (id < otherId ? -1 : Number(id > otherId));
 
 /**
- * A cursor says after which place to go on, so that what comes and goes moves nothing.
+ * Parses a cursor of a list. It contains the last place instead of a number, so that new and removed entries
+ * shift nothing.
  * @throws SteadfastError `bad-cursor`
  */
 export function parsePlace(cursor: string): Place {
@@ -179,7 +180,7 @@ export function parsePlace(cursor: string): Place {
 }
 
 /**
- * A cursor of the inbox says how many come before.
+ * Parses a cursor of the inbox, the number of entries before.
  * @throws SteadfastError `bad-cursor`
  */
 export function parseCount(cursor: string): number {

@@ -1,4 +1,4 @@
-/** Mailboxes and messages in memory, with the conditions of the real ones. */
+/** Mailboxes and messages in memory, under the real conditions. */
 
 import type { Due, Mailboxes, WriteResult } from '../core/ports.ts';
 import type { FoundMail } from '../core/supervision/audit.ts';
@@ -49,7 +49,7 @@ export class MailboxTable {
     this.#messages.set(keyOf(message.executionId, message.life, message.id), message);
   }
 
-  /** Mailboxes that a supervisor finds. */
+  /** The mailboxes that a supervisor finds. */
   due(): Due[] {
     return [...this.#waking].flatMap((key) => {
       const { executionId, life, wakeAt } = this.#mailboxes.get(key) ?? {};
@@ -59,14 +59,14 @@ export class MailboxTable {
     });
   }
 
-  /** All messages of an execution that were ever accepted, in order. */
+  /** All messages of an execution that were accepted, in order. */
   messagesOf(executionId: string): ExecutionMessage[] {
     return [...this.#messages.values()]
       .filter((message) => message.executionId === executionId)
       .sort((one, other) => one.order - other.order);
   }
 
-  /** Mailboxes and messages, in the form in which an audit finds them. */
+  /** Mailboxes and messages in the form in which the audit finds them. */
   found(executionId?: string): FoundMail[] {
     const isAsked = (one: { readonly executionId: string }): boolean =>
       executionId === undefined || one.executionId === executionId;

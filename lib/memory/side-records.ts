@@ -1,9 +1,8 @@
 /**
- * The records beside the executions in memory, one version after the other, with the condition of the real
- * ones.
+ * The records beside the executions in memory. Each write needs the version after the stored one, as in the
+ * table.
  *
- * Owns: the kinds that are kept here, by their keys. Does not own: what is written together
- * (`bulks.ts`).
+ * Owns: the kinds that are stored here, by their keys. Does not own: what is written together (`bulks.ts`).
  */
 
 import type {

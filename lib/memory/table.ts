@@ -1,5 +1,5 @@
 /**
- * The state table in memory: every answer at once, with the conditions and the index of the real one.
+ * The state table in memory: synchronous, under the conditions and with the index of the real one.
  *
  * Owns: the records, the conditional write, the wake index (sorted, open executions only), pages and their
  * cursors. Does not own: time, faults, promises (`world.ts`, `simulation/process.ts`).
@@ -29,7 +29,7 @@ export class MemoryTable {
   readonly #mostOpen: number;
   readonly #plans = new Map<string, Plan>();
   readonly #executions = new Map<string, Snapshot>();
-  /** By shard: the open executions, earliest wake time first. */
+  /** The open executions of each shard, earliest wake time first. */
   readonly #due: Due[][];
   /** The shard in which an execution's wake time is. */
   readonly #places = new Map<string, number>();
@@ -38,8 +38,8 @@ export class MemoryTable {
   #open = 0;
 
   /**
-   * @param tie by which a list orders what started in the same moment: an index
-   * of DynamoDB does not do so by id
+   * @param tie the order of executions that started at the same time, which in an index of DynamoDB is not
+   * that of ids
    */
   constructor(shards = 1, tie: (executionId: string) => string = scattered, mostOpen: number = MOST_OPEN) {
     this.#shards = shards;
@@ -48,7 +48,7 @@ export class MemoryTable {
     this.#due = Array.from({ length: shards }, () => []);
   }
 
-  /** Executions that have a wake time. */
+  /** The number of executions with a wake time. */
   get open(): number {
     return this.#open;
   }
@@ -117,7 +117,7 @@ export class MemoryTable {
     return 'written';
   }
 
-  /** @param shown what the index shows instead of what the table holds */
+  /** @param shown the index's entries, if they differ from the table */
   due(shard: number, untilAt: number, cursor?: string, limit = DUE_PAGE, shown?: readonly Due[]): Page<Due> {
     const sent = this.mailboxes.due().filter((one) => this.shardOf(one.executionId) === shard);
     const own = shown ?? this.#due[shard] ?? [];
@@ -131,7 +131,7 @@ export class MemoryTable {
     return more ? { items, cursor: `${last.wakeAt}.${last.executionId}` } : { items };
   }
 
-  /** What indexes show: here, what the table holds. */
+  /** The entries of the indexes: here, the same as in the table. */
   protected indexed(): Iterable<Snapshot> {
     return this.#executions.values();
   }
@@ -165,13 +165,13 @@ export class MemoryTable {
     return this.#shards;
   }
 
-  /** Another number of shards, as after a deployment: entries of the index stay where they are. */
+  /** Sets another number of shards, as a deployment does. Entries of the index stay where they are. */
   reshard(shards: number): void {
     this.#shards = shards;
     while (this.#due.length < shards) this.#due.push([]);
   }
 
-  /** The record of the execution expires; those beside it stay. */
+  /** Removes the record of the execution, as expired; the records beside it stay. */
   expire(executionId: string): void {
     const before = this.#executions.get(executionId);
     if (before === undefined) return;
@@ -181,14 +181,14 @@ export class MemoryTable {
     this.#left.set(executionId, beside);
   }
 
-  /** All records, an execution's own one before those beside it. */
+  /** All records, each execution's own before those beside it. */
   found(): Found[] {
     const sent = this.mailboxes.found().map(({ executionId }) => executionId);
     const ids = [...new Set([...this.#executions.keys(), ...this.#left.keys(), ...sent])].sort();
     return ids.flatMap((executionId) => this.recordsOf(executionId));
   }
 
-  /** The records of one id, of whichever life. */
+  /** The records of one id, from every life of it. */
   recordsOf(executionId: string): Found[] {
     const execution = this.#executions.get(executionId)?.execution;
     const own: Found[] =
@@ -197,7 +197,7 @@ export class MemoryTable {
   }
 
   remove(found: Removable): 'removed' | 'conflict' {
-    // Lanes are beside this table.
+    // Lanes are not in this table.
     if (found.kind === 'queued') return 'conflict';
     const { writeId } = recordOf(found);
     if (found.kind === 'execution') {
@@ -206,7 +206,7 @@ export class MemoryTable {
       return 'removed';
     }
     if (found.kind === 'mail') return this.mailboxes.remove(found);
-    // Here an input is in its execution's record.
+    // An input is here in its execution's record.
     if (found.kind === 'input') return 'conflict';
     const { executionId } = found;
     const stored = this.#besides(executionId).find((one) => isSame(one, found));
@@ -219,7 +219,7 @@ export class MemoryTable {
     return 'removed';
   }
 
-  /** The records beside an execution, of this life or left from another. */
+  /** The records beside an execution, from this life of its id or an earlier one. */
   #besides(executionId: string): Beside[] {
     const { steps = {}, questions = {} } = this.#executions.get(executionId) ?? {};
     return [
@@ -234,7 +234,7 @@ export class MemoryTable {
     return (this.#places.get(execution.id) ?? 0) < this.#shards ? 'swept' : 'unswept';
   }
 
-  /** A new execution. Records from its own life that are left stay beside it. */
+  /** A new execution. Records of its own life that are left stay beside it. */
   #born(execution: Execution): Snapshot {
     const left = this.#left.get(execution.id) ?? [];
     const own = left.filter((one) => !isLeftover(besideOf(one), execution));
@@ -256,7 +256,9 @@ export class MemoryTable {
     };
   }
 
-  /** For no execution, or another life than the one there is: the condition is on each record alone. */
+  /**
+   * Writes records of no execution, or of another life than the stored one: each has only its own condition.
+   */
   #writeBeside(executionId: string, records: readonly Beside[]): WriteResult {
     const known = this.#besides(executionId);
     const storedOf = (one: Beside) => known.find((other) => isSame(one, other));
@@ -270,7 +272,7 @@ export class MemoryTable {
     return 'written';
   }
 
-  /** The written record replaces the one that an earlier life left there. */
+  /** The written record replaces the one that an earlier life left. */
   #replaceLeft(executionId: string, written: readonly Beside[]): void {
     const left = this.#left.get(executionId) ?? [];
     const rest = left.filter((one) => !written.some((other) => isSame(one, other)));
@@ -336,14 +338,17 @@ interface Stored {
   readonly life: string;
 }
 
-/** One version ahead of the stored record, and of the same life; or already stored by this very write. */
+/**
+ * Whether a record may replace the stored one: it is the next version of the same life, or the same write
+ * repeated.
+ */
 const follows = (next: Stored, stored: Stored | undefined): boolean =>
   ((stored?.version ?? 0) === next.version - 1 && (stored?.life ?? next.life) === next.life) ||
   stored?.writeId === next.writeId;
 
 const DUE_PAGE = 100;
 
-/** In an order that does not follow from the ids. */
+/** An order that does not follow from the ids. */
 const scattered = (id: string): string => `${sumOf(id)}.${id}`;
 
 function sumOf(text: string): number {
@@ -358,7 +363,7 @@ const compare = (at: number, id: string, otherAt: number, otherId: string): numb
 const byPlace = (one: Due, other: Due): number =>
   compare(one.wakeAt, one.executionId, other.wakeAt, other.executionId);
 
-/** Where an item is or belongs in a sorted list. @param past behind the item itself */
+/** The index at which an item is or belongs in a sorted list. @param past behind the item itself */
 function placeIn(all: readonly Due[], at: number, id: string, past: boolean): number {
   let low = 0;
   let high = all.length;

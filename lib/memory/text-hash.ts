@@ -1,4 +1,4 @@
-/** A hash of text that finds what differs, not who means harm. */
+/** A hash that detects differences between texts, but no attacks. */
 export function textHash(text: string): string {
   const { imul } = Math;
   let one = 0x811c9dc5;

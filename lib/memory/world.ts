@@ -1,10 +1,10 @@
 /**
- * The ports in memory: a store with the conditions of the real one, a queue whose deliveries the test
- * decides, a clock that moves when the test says so, seeded random numbers.
+ * The ports in memory: a store under the real conditions, a queue whose deliveries the test decides, a clock
+ * that the test moves, seeded random numbers.
  *
- * Owns: behaviour only, without faults. It passes the same contract suites as the AWS adapters. Does
- * not own: the records and their conditions (`table.ts`), what is delivered when (the caller
- * takes messages out of the queue).
+ * Owns: behaviour without faults. It passes the same contract suites as the AWS adapters. Does not own: the
+ * records and their conditions (`table.ts`), when a message is delivered (the caller takes messages out of
+ * the queue).
  */
 
 import type {
@@ -32,7 +32,7 @@ import { textHash } from './text-hash.ts';
 
 const INVENTORY_PAGE = 100;
 
-/** Where a record is in the order of the table. */
+/** The place of a record in the order of the table. */
 function placeOf(found: Found): string {
   if (found.kind === 'execution') return `${found.execution.id} 0`;
   if (found.kind === 'mail') return `${found.executionId} 4${found.life} ${found.message ?? ''}`;
@@ -42,7 +42,10 @@ function placeOf(found: Found): string {
 
 const idIn = (found: Found): string => (found.kind === 'execution' ? found.execution.id : found.executionId);
 
-/** All records of an execution are in one segment, as DynamoDB has all items of a partition in one. */
+/**
+ * The segment of a record; all records of an execution are in one, as all items of a partition are in
+ * DynamoDB.
+ */
 function segmentOf(found: Found, of: number): number {
   let hash = 0;
   for (const char of idIn(found)) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 65_521;
@@ -59,7 +62,7 @@ export class MemoryStore implements Store {
     this.#table = new MemoryTable(shards, undefined, mostOpen);
   }
 
-  /** Another number of shards, as after a deployment: entries of the index stay where they are. */
+  /** Sets another number of shards, as a deployment does. Entries of the index stay where they are. */
   reshard(shards: number): void {
     this.shards = shards;
     this.#table.reshard(shards);
@@ -70,7 +73,7 @@ export class MemoryStore implements Store {
     this.#table.expire(executionId);
   }
 
-  /** @param size records of a page */
+  /** @param size the number of records in a page */
   inventory(size = INVENTORY_PAGE): Inventory & Pick<Erasure, 'recordsOf'> {
     return {
       page: async ({ index, of }, cursor = '') => {
@@ -86,7 +89,7 @@ export class MemoryStore implements Store {
     };
   }
 
-  /** Messages to executions: written together with these. */
+  /** Messages to executions, which are written together with these. */
   get mailboxes(): MailboxTable {
     return this.#table.mailboxes;
   }
@@ -110,7 +113,7 @@ export class MemoryStore implements Store {
   readonly inbox: Store['inbox'] = async (limit, cursor) => this.#table.inbox(limit, cursor);
 }
 
-/** Epoch ms that only `advanceTo` moves; sleepers wake in the order of their time. */
+/** A clock in epoch ms that only `advanceTo` moves; sleepers wake in the order of their time. */
 export class ManualClock implements Clock {
   #now: number;
   #sleepers: { atMs: number; wake: () => void }[] = [];
@@ -133,7 +136,7 @@ export class ManualClock implements Clock {
       signal?.addEventListener('abort', wake);
     });
 
-  /** When the next sleeper wakes, or nothing without a sleeper. */
+  /** The time at which the next sleeper wakes; undefined without one. */
   nextWakeAt(): number | undefined {
     return this.#sleepers.length === 0
       ? undefined
@@ -170,18 +173,18 @@ export function seededSource(seed: number): RandomSource {
   return { id, number: seededRandom(seed) };
 }
 
-/** Everything the roles touch, in memory, with what was sent, announced and noted in the open. */
+/** All ports of the roles in memory, and what was sent, announced and logged. */
 export interface MemoryWorld extends Ports {
   readonly rates: Rates;
   readonly lanes: MemoryLanes;
   readonly mailboxes: Mailboxes;
   readonly clock: ManualClock;
   readonly store: MemoryStore;
-  /** Sent and not yet taken out. */
+  /** Messages that were sent and not yet taken. */
   readonly sent: Send[];
   readonly announced: Ended[];
   readonly questionNews: QuestionNews[];
-  /** News of breakers, agents and risk. */
+  /** News of breakers, agents and risks. */
   readonly news: PassingNews[];
   readonly notes: Note[];
 }
@@ -222,11 +225,14 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
 }
 
 export interface MemoryValues extends LargeValues {
-  /** By key. */
+  /** The stored objects by key. */
   readonly objects: Map<string, string>;
 }
 
-/** Values beside the table, in memory. @param above bytes, from which on a value lies there */
+/**
+ * Values stored outside the table, in memory.
+ * @param above the size in bytes from which a value is stored there
+ */
 export function memoryValues(above?: number): MemoryValues {
   const objects = new Map<string, string>();
   return {
