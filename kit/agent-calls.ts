@@ -1,8 +1,7 @@
 /**
- * The agents' own code as a run sees it: every call is written down, and meets the
- * faults that the test has planned.
+ * The agents' own code in a test: every call is recorded, and gets the faults that the test has planned.
  *
- * Owns: the book of calls, what they logged, the planned faults and their order, the points around a call.
+ * Owns: the record of calls, what they logged, the planned faults and their order, the points around a call.
  * Does not own: what a report makes of an answer (`agent/author-code.ts`), when a process runs (`driver.ts`).
  */
 
@@ -32,12 +31,12 @@ export interface AgentCall {
   readonly step: string;
   readonly attempt: number;
   readonly idempotencyKey: string;
-  /** Epoch ms of the test's own time. */
+  /** When it began, in epoch ms of the test's time. */
   readonly at: number;
   /**
-   * `returned`: the code ran to its end, whether or not its reply arrived. `refused`: it threw an error
-   * that says that nothing was done. `threw`: any other error. `open`: it has not answered, or was
-   * never called because of a fault.
+   * `returned`: the code ran to its end, whether or not its reply arrived. `refused`: it threw an error that
+   * says that nothing was done. `threw`: any other error. `open`: it has not answered, or a fault kept it
+   * from being called.
    */
   outcome: 'open' | 'returned' | 'refused' | 'threw';
   /** The result; absent if the call threw or never answered. */
@@ -54,17 +53,17 @@ export interface LoggedLine {
   readonly executionId: string;
   readonly step: string;
   readonly attempt: number;
-  /** Epoch ms of the test's own time. */
+  /** When it was written, in epoch ms of the test's time. */
   readonly at: number;
 }
 
-/** Which calls a planned fault meets. */
+/** Selects the calls that a planned fault affects. */
 export interface FaultOptions {
-  /** How many calls; `Infinity` for all. @default 1 */
+  /** The number of calls; `Infinity` for all. @default 1 */
   readonly times?: number;
-  /** Which of the agent's functions: 'execute', 'probe' or 'undo'. @default 'execute' */
+  /** The agent's function: 'execute', 'probe' or 'undo'. @default 'execute' */
   readonly on?: Mode;
-  /** Calls of one step only. @default every step that the agent performs */
+  /** Affects only calls of this step. @default every step that the agent performs */
   readonly step?: string;
 }
 
@@ -81,25 +80,22 @@ export interface PlannedFault extends FaultOptions {
   readonly byMs?: number;
 }
 
-/**
- * How much of the test's time a call takes, so that steps side by side are under way together, as they are
- * in production.
- */
+/** The test's time that each call takes, so that parallel steps overlap, as in production. */
 const CALL_MS = 10;
 
 const never: Promise<never> = new Promise(() => undefined);
 
-/** It throws neither of the two errors that say "not done": so the outcome is unknown. */
+/** Neither of the two errors that say "not done", so the outcome is unknown. */
 const lostReply = (): Error => new Error('the reply was lost (by the test)');
 
 /**
- * A caller that has given up a request cannot take it back: it may still be in a queue
- * of the service's, or on its way.
+ * The error of a caller that gave up a request. It cannot take the request back, which may still be on its
+ * way or in the service's queue.
  */
 const givenUp = (lateMs: number): Error =>
   new Error(`the connection broke (by the test); the request takes effect ${formatDuration(lateMs)} later`);
 
-/** The worker and the call that act under an idempotency key. */
+/** The worker and the call that use an idempotency key. */
 interface AtWork {
   readonly process: Process;
   readonly spec: AgentSpec;
@@ -119,31 +115,31 @@ export class AgentCalls {
   readonly #host: Host;
   readonly #faults: { readonly fault: PlannedFault; left: number }[] = [];
   readonly #underWay = new Set<UnderWay>();
-  /** The latest worker under each idempotency key. */
+  /** The latest worker for each idempotency key. */
   readonly #workers = new Map<string, AtWork>();
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  /** Planned faults are met in the order in which they were planned. */
+  /** Plans a fault. Faults strike in the order in which they were planned. */
   plan(fault: PlannedFault): void {
     this.#faults.push({ fault, left: fault.times ?? 1 });
   }
 
-  /** Calls of authors' code that may answer without any time of the test's passing. */
+  /** Calls of authors' code that may answer without the test's time passing. */
   underWay(): readonly Promise<void>[] {
     return [...this.#underWay]
       .filter((call) => !call.waitsForTime && !call.process.isDead())
       .map((call) => call.settled);
   }
 
-  /** A service that has not answered by now is taken to wait for the test's time. */
+  /** Counts calls that have not answered as waiting for the test's time. */
   giveUpWaiting(): void {
     for (const call of this.#underWay) call.waitsForTime = true;
   }
 
-  /** The same agent, each call of whose code goes through here. */
+  /** The same agent, with every call of its code going through here. */
   observed(worker: Worker, process: Process): Worker {
     const { agent, implementation } = worker;
     const { execute, probe, undo } = implementation;
@@ -163,7 +159,7 @@ export class AgentCalls {
     };
   }
 
-  /** A dead process reports nothing any more. */
+  /** The log of a call; a dead process logs nothing any more. */
   #logOf(agent: string, process: Process, { mode: on, ...context }: LogContext): AttemptLog {
     const line =
       (level: LoggedLine['level']): AttemptLog['info'] =>
@@ -175,7 +171,7 @@ export class AgentCalls {
     return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
   }
 
-  /** A request of an agent's code to an outside world that a test has made. */
+  /** Passes a request from an agent's code to an external world of the test. */
   readonly wire: Wire = async (idempotencyKey, perform) => {
     const { injects, count } = this.#host;
     const worker = this.#workers.get(idempotencyKey);
@@ -245,9 +241,7 @@ export class AgentCalls {
     return this.#host.injects(`late:${place}`, how, adviceOn(spec, lateMs));
   }
 
-  /**
-   * The caller gets an error at once; the work is done so much later, even if the process has died by then.
-   */
+  /** Throws at once and does the work this much later, even if the process has died by then. */
   #later(work: () => Promise<unknown>, lateMs: number): never {
     void this.#host.world.clock
       .sleep(lateMs)

@@ -1,11 +1,11 @@
 /**
  * Runs a workflow once for every point at which something may break, lets the system recover, and compares
- * what the executions say with what took place outside.
+ * what the executions say with what happened outside.
  *
- * Owns: the points, one run for each, the report. Does not own: what counts as wrong (`verdict.ts`), how
- * a run is driven (`driver.ts`).
+ * Owns: the points, one run for each, the report. Does not own: what counts as wrong (`verdict.ts`), how a
+ * run is driven (`driver.ts`).
  *
- * One fault per run. The runs are the same every time as long as the agents are.
+ * There is one fault in each run. The runs are the same every time, as long as the agents are.
  */
 
 import type { KeysOf } from '../lib/core/values/options.ts';
@@ -30,38 +30,40 @@ import { checkSlowest, type Slowest, slowestMs, timesOf, unsaid } from './slowes
 import type { TestRun } from './test-run.ts';
 import { TEST, type TestOptions, WorkflowTest } from './workflow-test.ts';
 
-/** The workflow's input, its world and the faults to try. */
+/** The options of `crashEverywhere`: the workflow's input, its external world and the faults to try. */
 export interface CrashOptions<I> extends TestOptions {
   /** The input of every run. */
   readonly input: I;
   /**
-   * The outside world's book after a run: everything that took place, by idempotency key, what was undone
-   * included. Effects of other executions may be in it.
-   * @default the book of `world`; else guessed from the calls of the agents' code: see `blind` in the report
+   * Reads all effects of a run from the external world, by idempotency key, those undone included. Effects of
+   * other executions may be among them.
+   * @default the effects of `world`; without it they are guessed from the calls of the agents' code: see
+   * `blind` in the report
    */
   readonly effects?: () => readonly WorldEffect[] | Promise<readonly WorldEffect[]>;
   /**
-   * The outside world that the agents talk to, if it is an `externalWorld()`: each of
-   * their requests is broken as well.
+   * The external world that the agents call, if it is an `externalWorld()`. Each of their requests is then
+   * broken as well.
    */
   readonly world?: ExternalWorld;
   /**
-   * The course of a run: faults of the external party, a cancel, resolutions of incidents. Whatever is still
-   * open afterwards is run to its end.
+   * The course of a run: faults of external services, a cancel, answers to incidents. Executions that are
+   * still open afterwards are run to their end.
    * @default (trial, input) => trial.start(input)
    */
   readonly scenario?: (trial: WorkflowTest<I>, input: I) => Promise<TestRun>;
   /**
-   * How long after its caller has given up a service's slowest request may still take effect: of all agents,
-   * or by their names. Effects come as late as that, or as late as the agent's `lateEffectWithin`, whichever
-   * is later.
+   * How long after its caller gave up a service's slowest request may still take effect: for all agents, or
+   * by their names. Late effects come after this time or the agent's `lateEffectWithin`, whichever is longer.
    * @default the agent's `lateEffectWithin`; `blind` in the report says so
    */
   readonly slowest?: Slowest;
-  /** One point alone, as the report names it: 'after:write:7'. 'write:7' is all faults at that place. */
+  /**
+   * Tries one point only, as the report names it: 'after:write:7'. 'write:7' tries all faults at that place.
+   */
   readonly only?: string;
   /**
-   * The longest a run may take, in the test's time; a longer one is stuck.
+   * The longest duration of a run in the test's time; a longer run counts as stuck.
    * @default '60d'
    */
   readonly within?: Duration;
@@ -84,36 +86,36 @@ const CRASH = {
   maxRuns: true,
 } as const satisfies KeysOf<CrashOptions<unknown>>;
 
-/** A crash after which something was wrong, and what. */
+/** A fault after which something was wrong, and what was wrong. */
 export interface Finding extends Problem {
-  /** 'none' when it happens without any fault. */
+  /** The point; 'none' if it happens without a fault. */
   readonly point: string;
   /** The call or message that was struck: 'charge-card writes step 'charge' as done'. */
   readonly about: string;
-  /** How to run this alone. */
+  /** How to run this point alone. */
   readonly replay: string;
 }
 
 /** The result of all runs. */
 export interface CrashReport {
-  /** Empty: nothing is lost, doubled or stuck. */
+  /** The findings. If it is empty, nothing is lost, doubled or stuck. */
   readonly findings: readonly Finding[];
-  /** Runs with a fault. */
+  /** The number of runs with a fault. */
   readonly runs: number;
-  /** Points that `maxRuns` or `only` left out. */
+  /** The number of points that `maxRuns` or `only` left out. */
   readonly leftOut: number;
-  /** How the runs ended, those without a fault included: `{ succeeded: 61 }`. */
+  /** How the runs ended, including those without a fault: `{ succeeded: 61 }`. */
   readonly ends: Readonly<Record<string, number>>;
-  /** All points, in the order in which a run comes to them. */
+  /** All points, in the order in which a run reaches them. */
   readonly points: readonly string[];
   /** The limits of this test: agents and effects that it cannot judge. */
   readonly blind: readonly string[];
   /**
-   * Agents that never acted, and agents with an undo that was never called, in words. Give a scenario that
-   * reaches them. Empty where points were left out.
+   * Agents that never acted, and agents whose undo was never called, in words: give a scenario that reaches
+   * them. Empty if points were left out.
    */
   readonly untouched: readonly string[];
-  /** All of it in words. */
+  /** The whole report in words. */
   readonly text: string;
 }
 
@@ -133,13 +135,14 @@ interface Outcome {
 }
 
 /**
- * Strikes a workflow at every point: a process dies before and after each of its writes, sends and
- * announcements, with each message in its hand, and before and after each `execute`, `probe` and `undo`; the
- * reply of an `execute` or `undo` is lost, or its effect comes late; a process freezes for two leases before
- * it executes; a message is delivered twice; and around each request to `world`. One run and one fault each.
- * @returns what is lost, doubled or stuck; nothing of it is thrown
- * @throws SteadfastError `missing-agent`, `bad-input`, `unknown-agent`, `unknown-point`; whatever
- * `scenario` and `effects` throw
+ * Breaks a workflow at every point, with one fault in each run. A process dies before and after each of its
+ * writes, sends and announcements, with each message it has taken, and before and after each `execute`,
+ * `probe` and `undo`. The reply of an `execute` or `undo` is lost, or its effect comes late. A process
+ * freezes for two leases before it executes. A message is delivered twice. With `world`, all this also
+ * happens around each of its requests.
+ * @returns a report of what is lost, doubled or stuck; it does not throw for it
+ * @throws SteadfastError `missing-agent`, `bad-input`, `unknown-agent`, `unknown-point`; whatever `scenario`
+ * and `effects` throw
  */
 export async function crashEverywhere<I>(
   workflow: Workflow<I>,
@@ -187,7 +190,7 @@ async function runOnce<I>(
   injects: Injects,
 ): Promise<Outcome> {
   const { input, world, scenario = (trial: WorkflowTest<I>) => trial.start(input), within = '60d' } = options;
-  // Every run has idempotency keys of its own, so that agents may be shared by all runs.
+  // Every run has idempotency keys of its own, so that all runs may share agents.
   const prefix = `${workflow.name.slice(0, 30)}-${point.replaceAll(':', '-').replace(/[^a-z0-9-]/gi, '')}`;
   const trial = new WorkflowTest(workflow, options, {
     injects,
@@ -202,7 +205,7 @@ async function runOnce<I>(
     const run = await scenario(trial, input);
     end = (await run.waitForEnd(within)).status;
     for (const other of trial.runs()) await other.waitForEnd(within);
-    // A process that was frozen, or taken for dead, may act after the end.
+    // A process that was frozen, or counted as dead, may act after the end.
     await trial.skip(LAST_PROCESS);
     for (const late of timesOf(options.slowest)) await trial.skip(late);
   } catch (error) {
@@ -247,7 +250,7 @@ function findingOf(workflow: { readonly name: string }, problem: Problem, point:
   };
 }
 
-/** Agents whose code was called in any of the runs. */
+/** Collects the agents whose code was called in any run. */
 class Called {
   readonly #acted = new Set<string>();
   readonly #undone = new Set<string>();

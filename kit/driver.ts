@@ -1,12 +1,12 @@
 /**
  * Drives the production roles over the ports in memory: the queue, the processes and the time around them.
  *
- * Owns: what happens next (a message, a sweep, the passing of time), one thing after the other, so that the
- * same test does the same every time. Does not own: any decision, the faults (`agent-calls.ts`), what a
- * user sees (`workflow-test.ts`).
+ * Owns: what happens next (a message, a sweep, the passing of time), one event after the other, so that the
+ * same test does the same every time. Does not own: any decision, the faults (`agent-calls.ts`), what a user
+ * sees (`workflow-test.ts`).
  *
  * Time moves only when nothing is left to do at the present instant. Real time passes only while an agent's
- * own code waits for something real (a server of the test's), and not longer than its patience.
+ * own code waits for something real (a server of the test's), and not longer than the test's `patienceMs`.
  */
 
 import * as timers from 'node:timers';
@@ -30,21 +30,21 @@ import { StepNames } from './step-names.ts';
 
 export interface DriverOptions {
   readonly workflows: readonly Workflow[];
-  /** Workers by agent; read at each delivery. */
+  /** The worker of each agent, read at each delivery. */
   readonly workers: ReadonlyMap<string, Worker>;
-  /** How many attempts of an agent may begin, such as '50/s', by agent. */
+  /** The rate of each agent's attempts, such as '50/s'. */
   readonly rates: Readonly<Record<string, string>>;
   readonly largeValues: boolean;
   readonly injects: Injects;
   readonly lateMs: Host['lateMs'];
   readonly seed: number;
-  /** Epoch ms. */
+  /** The start in epoch ms. */
   readonly startsAt: number;
-  /** Real ms. */
+  /** The patience in real ms. */
   readonly patienceMs: number;
 }
 
-/** A message in a queue, as SQS keeps it: it comes back unless it was handled. */
+/** A message in a queue, as in SQS: it comes back unless it was handled. */
 interface Letter {
   readonly send: Send;
   visibleAt: number;
@@ -60,19 +60,19 @@ const VISIBILITY_FACTOR = 6;
 const MAX_RECEIVES = 5;
 const TICK_EVERY_MS = 60_000;
 
-/** More than any process in this many things that happen is one that will never end. */
+/** The most events of a run; one with more will never end. */
 const MAX_EVENTS = 50_000;
 
-// Kept before a test may put false ones in their place, and not the global ones: a set-up may have done so.
+// Read before a test may replace them, and not from the global object, which a set-up may have changed.
 const { setImmediate: soon, setTimeout: later, clearTimeout: wakeNoLaterThan } = timers;
 
 export type RunEnd =
   | 'over'
-  /** Nothing is left that could happen. */
+  /** Nothing is left to happen. */
   | 'idle'
   /** The time is over. */
   | 'late'
-  /** Things happen for ever. */
+  /** Events never end. */
   | 'endless';
 
 export class Driver implements Host {
@@ -80,7 +80,7 @@ export class Driver implements Host {
   readonly injects: Injects;
   readonly lateMs: Host['lateMs'];
   readonly calls: AgentCalls;
-  /** Ids of the executions that there are. */
+  /** The ids of the executions that exist. */
   readonly created: Set<string> = new Set();
   readonly names: StepNames = new StepNames();
   readonly #options: DriverOptions;
@@ -117,8 +117,9 @@ export class Driver implements Host {
   };
 
   /**
-   * A request of a client to the scheduler. When the scheduler dies before it answers, the client asks again.
-   * @param newId of an execution that is started without a key
+   * A client's request to the scheduler. If the scheduler dies before it answers, the client repeats the
+   * request.
+   * @param newId the id of an execution that is started without a key
    */
   async ask<Answer>(
     newId: () => string,
@@ -135,8 +136,8 @@ export class Driver implements Host {
   }
 
   /**
-   * Lets things happen, one after the other, until `isOver` holds after one of them.
-   * @param untilAt epoch ms: time is not moved beyond it
+   * Lets events happen, one after the other, until `isOver` is true after one of them.
+   * @param untilAt epoch ms; time does not pass beyond it
    */
   async run(isOver: () => Promise<boolean>, untilAt: number): Promise<RunEnd> {
     this.#runs += 1;
@@ -158,7 +159,7 @@ export class Driver implements Host {
     return 'endless';
   }
 
-  /** The clock of a request, which may wait before another try of a write, as of two starts at once. */
+  /** The clock of a request, which may wait before it repeats a write, as in two starts at once. */
   #passing(clock: Clock): Clock {
     const sleep: Clock['sleep'] = (ms, signal) => {
       let isOver = false;
@@ -168,7 +169,7 @@ export class Driver implements Host {
     return { ...clock, sleep };
   }
 
-  /** Lets time pass to then, if nothing else does. */
+  /** Lets time pass to this instant, if nothing else happens. */
   async #pass(untilAt: number, isOver: () => boolean): Promise<void> {
     const { clock } = this.world;
     while (!isOver() && clock.now() < untilAt) {
@@ -205,7 +206,7 @@ export class Driver implements Host {
     return known.length === 0 ? undefined : Math.min(...known);
   }
 
-  /** The first of those that are visible first. */
+  /** The message that became visible first. */
   #nextLetter(): Letter | undefined {
     let first: Letter | undefined;
     for (const letter of this.#letters) {
@@ -299,9 +300,12 @@ export const missingAgent = (agent: string, forWhat: string): Error =>
     `no implementation of agent '${agent}' (${forWhat}); add the handler that its file exports to \`agents\`, or a fake: \`theAgent.handler({ execute: async () => … })\``,
   );
 
-/** Longer than a client's key: the text of a plan. */
+/** The length from which a text is a plan; a client's key is shorter. */
 const PLAN_LENGTH = 300;
-/** Hashes of plans by their text: every process hashes the same few plans anew, a third of all its work. */
+/**
+ * The hash of each plan's text. Every process hashes the same few plans, which would be a third of all its
+ * work.
+ */
 const planHashes = new Map<string, string>();
 
 function hash(text: string): string {
@@ -311,7 +315,7 @@ function hash(text: string): string {
   return known;
 }
 
-/** 128 bits of a text in hex, in no cryptographic sense: equal for equal texts, on every machine. */
+/** 128 bits of a text in hex, not cryptographic: the same for the same text, on every machine. */
 function hashOf(text: string): string {
   const parts = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 0x85ebca6b].map((seed) => {
     let mixed = seed;

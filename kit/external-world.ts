@@ -1,42 +1,47 @@
 /**
- * An outside world for tests: what agents did to it, counted by idempotency key.
+ * An external world for tests: the effects that agents had on it, by idempotency key.
  *
- * Owns: the book of effects. Does not own: what is wrong with it (`verdict.ts`).
+ * Does not own: what is wrong with them (`verdict.ts`).
  */
 
-/** Something that took place outside. */
+/** An effect on the external world. */
 export interface WorldEffect {
   /** The attempt's `ctx.idempotencyKey`. */
   readonly key: string;
   /**
-   * The kind of effect, if one step has several: two effects of one key and one kind are one too many.
+   * The kind, if a step has several effects: two effects of the same key and kind are one too many.
    * @default 'effect'
    */
   readonly kind?: string;
-  /** Taken back; a number says how often. */
+  /** Whether it was undone; a number says how often. */
   readonly undone?: boolean | number;
 }
 
-/** Each method is one request, which `crashEverywhere` breaks in every way if it is given the world. */
+/**
+ * An external world. Each method is one request, which `crashEverywhere` breaks in every way if it gets the
+ * world.
+ */
 export interface ExternalWorld {
   /**
-   * Acts, however often it acted before: a service that does not deduplicate.
+   * Acts, even if it has acted before: a service that does not deduplicate.
    * @returns the effect's id, 'charge-3'
    */
   readonly act: (idempotencyKey: string, kind?: string) => Promise<string>;
   /** Acts unless it has acted under this key: a service that deduplicates. @returns the effect's id */
   readonly actOnce: (idempotencyKey: string, kind?: string) => Promise<string>;
-  /** The id of what stands under this key, the first if there are several. */
+  /**
+   * The id of the effect in place under this key, the first if there are several; undefined if there is none.
+   */
   readonly find: (idempotencyKey: string, kind?: string) => Promise<string | undefined>;
-  /** Takes back everything under this key; bears being called again. */
+  /** Undoes everything under this key; may be repeated. */
   readonly undo: (idempotencyKey: string, kind?: string) => Promise<void>;
-  /** A request to something else, a server of the test's for instance, that may break as the others may. */
+  /** A request to another service, for instance a server of the test's, which may break like the others. */
   readonly request: <Answer>(idempotencyKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
-  /** Everything that ever took place. */
+  /** All effects that ever happened, those undone included. */
   readonly effects: () => readonly WorldEffect[];
 }
 
-/** A function between an agent and the world. */
+/** A function between an agent and the world, which may break requests. */
 export type Wire = <Answer>(idempotencyKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
 
 interface Entry {
@@ -51,7 +56,7 @@ const wires = new WeakMap<ExternalWorld, Wire>();
 /** Routes the requests to this world through `wire` from now on. */
 export const connect = (world: ExternalWorld, wire: Wire): unknown => wires.set(world, wire);
 
-/** A new, empty outside world. */
+/** A new external world without effects. */
 export function externalWorld(): ExternalWorld {
   const entries: Entry[] = [];
   const standing = (key: string, kind: string | undefined): Entry[] =>

@@ -1,11 +1,11 @@
 /**
  * A process: one invocation of a function, with the ports as it sees them.
  *
- * Owns: that nothing of a dead process happens any more, that a frozen one stands still, and the naming
- * of the points at which it may be struck: around every call that changes something. Does not own: when
- * it is struck, what runs in it.
+ * Owns: that a dead process does nothing more, that a frozen one stands still, and the names of the points at
+ * which it may be struck: around every call that changes something. Does not own: when it is struck, what
+ * runs in it.
  *
- * A request that has left takes effect although its sender dies; what a dead process waits for never settles.
+ * A request that was sent takes effect although its sender dies; what a dead process awaits never settles.
  */
 
 import type { AgentSpec } from '../lib/core/plan/agent.ts';
@@ -18,8 +18,8 @@ import type { MemoryWorld } from '../lib/memory/world.ts';
 import type { StepNames } from './step-names.ts';
 
 /**
- * Asked at every point of a run, with its name ('after:write:7') and what it is about.
- * @param advice what to change if the fault does harm, where that is known
+ * Called at every point of a run, with its name ('after:write:7') and its subject.
+ * @param advice what to change if the fault does harm, if that is known
  * @returns whether the fault of that name happens here
  */
 export type Injects = (point: string, about: string, advice?: string) => boolean;
@@ -28,11 +28,11 @@ export type Injects = (point: string, about: string, advice?: string) => boolean
 export interface Host {
   readonly world: MemoryWorld;
   readonly injects: Injects;
-  /** How late an effect may come after its caller has given up, in ms. */
+  /** How late an effect may come after its caller gave up, in ms. */
   readonly lateMs: (agent: AgentSpec) => number;
-  /** Numbers the calls of a kind: 1, 2, … */
+  /** The number of the next call of a kind: 1, 2, … */
   readonly count: (what: string) => number;
-  /** Called with each execution, once there is one. */
+  /** Called with each execution when it is created. */
   readonly hasCreated: (execution: Execution) => void;
   /** The names of the steps of all executions so far. */
   readonly names: StepNames;
@@ -43,15 +43,17 @@ export interface Process {
   readonly kill: () => void;
   readonly isDead: () => boolean;
   readonly freezeUntil: (at: number) => void;
-  /** Settles at once while the process lives, later while it is frozen, and never when it is dead. */
+  /**
+   * Settles at once while the process lives, after the thaw while it is frozen, and never when it is dead.
+   */
   readonly alive: () => Promise<void>;
-  /** Settles when it is killed; not when its time is merely over. */
+  /** Settles when it is killed; not when its time is over. */
   readonly died: Promise<void>;
 }
 
 const never: Promise<never> = new Promise(() => undefined);
 
-/** A crash after one of these is the crash before the next call. */
+/** Reads: a crash after one of these is the same as the crash before the next call. */
 const READS: ReadonlySet<string> = new Set([
   'read',
   'readSteps',
@@ -158,7 +160,7 @@ const through = <Port extends object>(port: Port, call: Call): Port =>
     },
   });
 
-/** Names the record or message of a call for people. */
+/** The record or message of a call, in words. */
 function aboutCall(names: StepNames, method: string, args: readonly unknown[]): string {
   if (method === 'write') {
     if ('givenUntil' in (args[0] as object)) return 'takes a slot of its rate';

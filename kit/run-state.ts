@@ -1,8 +1,8 @@
 /**
  * An execution as a test sees it.
  *
- * Owns: the shape, and the words for one that does not come to its end. Does not own: the
- * records (`core/records/state.ts`).
+ * Owns: the shape, and the message about one that does not end. Does not own: the records
+ * (`core/records/state.ts`).
  */
 
 import { incidentsIn } from '../lib/core/records/snapshot.ts';
@@ -20,22 +20,26 @@ import { waitsUntil } from '../lib/core/waiting/waits.ts';
 import type { Shown } from '../lib/scheduler/start.ts';
 import type { RunEnd } from './driver.ts';
 
-/** How a step of a run stands. */
+/** The state of a step in a run. */
 export interface StepState {
   /** `pending`: a predecessor is not done. `ready`: it waits for its agent. */
   readonly status: StepStatus | 'pending';
-  /** Tries to execute so far. */
+  /** The number of attempts to execute so far. */
   readonly attempts: number;
-  /** Its answer; absent until it is done. */
+  /** The step's output; absent until it is done. */
   readonly output?: Json;
   /** Why it failed. */
   readonly failure?: Failure;
-  /** The latest 20 tries to execute, probe or undo. */
+  /** The latest 20 attempts to execute, probe or undo. */
   readonly history: readonly Attempt[];
-  /** When a wait, a callback or an approval whose turn it is is over, epoch ms of the test's time. */
+  /**
+   * Until when a wait, a callback or an approval waits, in epoch ms of the test's time; absent before its
+   * turn.
+   */
   readonly waitsUntil?: number;
   /**
-   * A child or map step's: how many executions it has, how many were started, and how those ended that did.
+   * For a child or map step: the number of its executions, how many were started, and how those that ended
+   * did.
    */
   readonly children?: {
     readonly count: number;
@@ -46,7 +50,7 @@ export interface StepState {
   };
 }
 
-/** How a run stands: its status, its output, its steps. */
+/** The state of a run: its status, its output, its steps. */
 export interface RunState {
   /** The status as the API reports it. */
   readonly status: ExecutionStatus;
@@ -56,7 +60,7 @@ export interface RunState {
   readonly failure?: Failure;
   /** Steps by name; on-failure steps once the execution has ended without success. */
   readonly steps: Readonly<Record<string, StepState>>;
-  /** Incidents, resolved ones included. */
+  /** All incidents, including resolved ones. */
   readonly incidents: readonly Incident[];
   /** The time from start to end, in ms of the test's time; absent while it runs. */
   readonly tookMs?: number;
@@ -115,7 +119,7 @@ const REASON: Readonly<Record<Exclude<RunEnd, 'over'>, string>> = {
   endless: 'it never comes to rest',
 };
 
-/** @param what 'end' */
+/** @param what the awaited event, such as 'end' */
 export function stuckMessage(
   id: string,
   what: string,

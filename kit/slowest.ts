@@ -1,9 +1,8 @@
 /**
- * How late a service may act after its caller has given up: what the author of a test
- * says, for no test can know it.
+ * How late a service may act after its caller gave up. Only the author of a test can know it.
  *
- * Owns: the spelling, its refusals, and the reminder where nothing was said. Does not
- * own: the fault (`agent-calls.ts`).
+ * Owns: the form of the option, its refusals, and the reminder if it is not given. Does not own: the fault
+ * (`agent-calls.ts`).
  */
 
 import type { Agent } from '../lib/core/plan/agent.ts';
@@ -11,7 +10,7 @@ import { type Duration, formatDuration, parseDuration } from '../lib/core/values
 import { refuse } from '../lib/core/values/errors.ts';
 import type { AgentCall } from './agent-calls.ts';
 
-/** How long every agent's service takes, or by the agents' names. */
+/** The time for every agent's service, or by the agents' names. */
 export type Slowest = Duration | Readonly<Record<string, Duration>>;
 
 export const timesOf = (slowest: Slowest = {}): readonly Duration[] =>
@@ -37,7 +36,7 @@ export function checkSlowest({ agents }: WithAgents, slowest: Slowest | undefine
   throw refuse('unknown-agent', `slowest names '${stranger}'; the agents are: ${known.join(', ')}`);
 }
 
-/** Agents whose `lateEffectWithin` was trusted, for the report. */
+/** Agents whose `lateEffectWithin` was trusted instead, for the report. */
 export function unsaid(
   { agents }: WithAgents,
   slowest: Slowest | undefined,

@@ -1,5 +1,5 @@
 /**
- * Names of steps in messages to their author: of a step within an item of a list, also which item that is.
+ * The names of steps in messages to their author. A step within an item of a list also names the item.
  *
  * Owns: the way from an execution to the item above it. Does not own: how items are named
  * (`core/plan/child-plans.ts`).
@@ -21,7 +21,7 @@ export class StepNames {
     this.#parents.set(id, parent);
   }
 
-  /** 'charge' in quotes, and of what runs within an item of a list which one: 'charge' of 'rooms[1]'. */
+  /** The name in quotes, such as 'charge'; within an item of a list 'charge' of 'rooms[1]'. */
   quoted(executionId: string, step: string): string {
     const within = this.#itemAbove(executionId);
     return within === undefined ? `'${step}'` : `'${step}' of '${within}'`;

@@ -1,8 +1,8 @@
 /**
  * One execution of a test.
  *
- * Owns: how far a test lets time go on, and what people do meanwhile. Does not own: what happens
- * (`driver.ts`), how a state is shown (`run-state.ts`).
+ * Owns: how far a test lets time pass, and what people do meanwhile. Does not own: what happens
+ * (`driver.ts`), the shape of a state (`run-state.ts`).
  */
 
 import { explain, type Explanation } from '../lib/explain/why.ts';
@@ -40,12 +40,12 @@ export interface OpenIncident extends Incident {
 
 /** The person who gives a command. */
 interface Operator {
-  /** Who gives the command. @default 'operator' */
+  /** The person's name. @default 'operator' */
   readonly by?: string;
 }
 
 let commands = 0;
-/** One id a call, however often it is asked. */
+/** Counts the calls: each has one id, however often it is repeated. */
 let messages = 0;
 const SEND = { id: true, by: true } as const;
 
@@ -54,10 +54,10 @@ const isAlreadyResolved = (error: unknown, choice: Choice): boolean =>
   error.code === 'already-resolved' &&
   (error.details as { readonly choice?: Choice } | undefined)?.choice === choice;
 
-/** Longer than any deadline that a workflow can have, its undo included. */
+/** A time longer than any deadline of a workflow, including its undo. */
 const LONGEST: Duration = '366d';
 
-/** A person of a test, as `--as` makes one on a laptop. */
+/** A person of a test, recorded like `--as` on a laptop. */
 export const local = (name: string): Caller => ({ kind: 'local', name });
 
 /** One execution of a test. */
@@ -66,16 +66,16 @@ export class TestRun {
   readonly id: string;
   readonly #driver: Driver;
 
-  /** Made by `start`. @internal */
+  /** Called by `start`. @internal */
   constructor(driver: Driver, id: string) {
     this.#driver = driver;
     this.id = id;
   }
 
   /**
-   * Lets time go on until the execution has ended and said so. Incidents
-   * resolve themselves at their deadline.
-   * @param within the longest this may take, in the test's time
+   * Lets time pass until the execution has ended and announced it. It resolves however the execution ends.
+   * Incidents resolve themselves at their deadline.
+   * @param within the longest this may take, in the test's time; 366 days by default
    * @throws SteadfastError `stuck` with what it waits for
    */
   async waitForEnd(within: Duration = LONGEST): Promise<RunState> {
@@ -85,22 +85,22 @@ export class TestRun {
   }
 
   /**
-   * Lets time go on until `condition` holds, asked after everything that happens.
-   * @throws SteadfastError `stuck` when it never does
+   * Lets time pass until `condition` is true; it is evaluated after every event.
+   * @throws SteadfastError `stuck` if it never is
    */
   async until(condition: (state: RunState) => boolean, within: Duration = LONGEST): Promise<RunState> {
     const holds = (state: Snapshot, shown: Shown): boolean => condition(stateOf({ ...shown, state }));
     return stateOf(await this.#until(holds, within, 'come to what is waited for'));
   }
 
-  /** Lets time go on until a person is asked. @throws SteadfastError `stuck` if none is */
+  /** Lets time pass until a person is asked. @throws SteadfastError `stuck` if none is */
   async waitForIncident(within: Duration = LONGEST): Promise<OpenIncident> {
     await this.until((state) => state.incidents.some((one) => one.closedAt === undefined), within);
     const [first] = await this.incidents();
     return first as OpenIncident;
   }
 
-  /** Open incidents, with the resolutions that are safe now. */
+  /** The open incidents, with the choices that are safe now. */
   async incidents(): Promise<readonly OpenIncident[]> {
     const { state, plan } = await this.#driver.show(this.id);
     return incidentsIn(state)
@@ -112,8 +112,8 @@ export class TestRun {
   }
 
   /**
-   * Resolves the open incident, or the one with the number `incident`. `by`: the person, by default
-   * 'operator'.
+   * Resolves the open incident, or the one with the number `incident`. `by` is the person, 'operator' by
+   * default.
    * @throws SteadfastError `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
    */
   async resolve(
@@ -139,7 +139,7 @@ export class TestRun {
       try {
         await resolveIncident(scheduler, this.id, asked);
       } catch (error) {
-        // The scheduler died after it had written the answer; the client asks again, and reads that its own
+        // The scheduler died after it had written the answer. The client asks again, and reads that its own
         // answer was accepted.
         if (asks === 1 || !isAlreadyResolved(error, rest.choice)) throw error;
       }
@@ -147,8 +147,8 @@ export class TestRun {
   }
 
   /**
-   * Lets time go on until the callback or approval is open, so that the external party may answer.
-   * @throws SteadfastError `unknown-step`; `stuck` when its turn does not come
+   * Lets time pass until the callback or approval is open, so that the external party may answer.
+   * @throws SteadfastError `unknown-step`; `stuck` if its turn does not come
    */
   async waitForQuestion(step: string, within: Duration = LONGEST): Promise<RunState> {
     await this.#token(step);
@@ -156,8 +156,8 @@ export class TestRun {
   }
 
   /**
-   * The external party answers a callback, as `POST /callbacks/{token}/complete` does; it may do so before
-   * the step's turn.
+   * Completes a callback as the external party, like `POST /callbacks/{token}/complete`, even before the
+   * step's turn.
    * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output` (details: the schema's issues)
    */
   complete(step: string, output: unknown = null): Promise<void> {
@@ -165,7 +165,7 @@ export class TestRun {
   }
 
   /**
-   * The external party reports that it cannot do the work.
+   * Fails a callback as the external party, which cannot do the work.
    * @throws SteadfastError `unknown-step`, `already-closed`
    */
   fail(step: string, failure: { readonly code?: string; readonly message?: string } = {}): Promise<void> {
@@ -174,7 +174,7 @@ export class TestRun {
   }
 
   /**
-   * The external party reports that it is still working.
+   * Sends a heartbeat of a callback as the external party.
    * @throws SteadfastError `unknown-step`, `already-closed`
    */
   heartbeat(step: string): Promise<void> {
@@ -182,11 +182,10 @@ export class TestRun {
   }
 
   /**
-   * A person approves.
-   * @param given `by`: the person, by default 'approver'; steps read `local:<by>`
-   * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output`; `not-another`,
-   * `not-open` where it must be another
-   *   person's
+   * Approves an approval as a person.
+   * @param given `by`: the person, 'approver' by default; steps read `local:<by>`
+   * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output`; `not-another`, `not-open` if it
+   * must be another person's
    */
   approve(step: string, given: { readonly by?: string; readonly comment?: string } = {}): Promise<void> {
     const { by, ...output } = given;
@@ -194,10 +193,10 @@ export class TestRun {
   }
 
   /**
-   * A person rejects, and the step fails.
-   * @param given `reason`: why; `by`: the person, by default 'approver'
-   * @throws SteadfastError `unknown-step`, `already-closed`; `not-another`, `not-open`
-   * where it must be another person's
+   * Rejects an approval as a person; the step fails with `rejected`.
+   * @param given `reason`: why; `by`: the person, 'approver' by default
+   * @throws SteadfastError `unknown-step`, `already-closed`; `not-another`, `not-open` if it must be another
+   * person's
    */
   reject(step: string, given: { readonly reason?: string; readonly by?: string } = {}): Promise<void> {
     const { reason = 'rejected by the test', by } = given;
@@ -220,9 +219,8 @@ export class TestRun {
   }
 
   /**
-   * Sends a message to the execution, as `POST /executions/{id}/messages` does; also before a step waits for
-   * it.
-   * @param options `id`: the same again is the same message. `by`: who sends it
+   * Sends a message to the execution, like `POST /executions/{id}/messages`, even before a step waits for it.
+   * @param options `id`: a message repeated under the same id counts once. `by`: the sender
    * @throws SteadfastError `unknown-message`, `bad-message` (details: the schema's issues), `ended`
    */
   async send(
@@ -256,7 +254,8 @@ export class TestRun {
   }
 
   /**
-   * Cancels: nothing new starts, and completed effects are undone; `undo: false` leaves them as they are.
+   * Cancels: nothing new starts, and effects are undone; `undo: false` leaves them in place, and it ends as
+   * `failed`.
    * @throws SteadfastError `not-cancelable` if it has ended or is being undone
    */
   cancel(reason?: string, options: Operator & { readonly undo?: boolean } = {}): Promise<void> {
@@ -265,8 +264,8 @@ export class TestRun {
   }
 
   /**
-   * Pauses: nothing new starts; work that has begun continues to its end.
-   * @param options `within`: the time after which a person is asked. Default: '7d'
+   * Pauses: nothing new starts; work under way continues to its end.
+   * @param options `within`: the time after which a person is asked, '7d' by default
    * @throws SteadfastError `not-pausable`, `bad-duration`
    */
   async pause(reason?: string, options: Operator & { readonly within?: Duration } = {}): Promise<void> {
@@ -296,7 +295,7 @@ export class TestRun {
     own: Own,
   ): Promise<void> {
     commands += 1;
-    // One id for all repeats: the process that obeys may die before it has answered.
+    // One id for all repeats, because the process that obeys may die before it has answered.
     const commandId = `command-${commands}`;
     const request = { ...own, commandId, by: local(by), ...(reason === undefined ? {} : { reason }) };
     await this.#ask((scheduler) => command(scheduler, this.id, request));

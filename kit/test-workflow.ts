@@ -1,9 +1,8 @@
 /**
- * `steadfast/testing`: what users test their workflows with. Needs no runner: it throws
- * and returns, and asserts nothing.
+ * `steadfast/testing`: the test kit for users' workflows. It needs no test runner: it throws and returns, and
+ * asserts nothing.
  *
- * Owns: the package's second entry. Does not own: anything behind it. Nothing in `lib` imports
- * `kit`.
+ * Owns: the package's entry. Does not own: anything behind it. Nothing in `lib` imports `kit`.
  */
 
 import type { Workflow } from '../lib/core/plan/workflow.ts';
@@ -66,13 +65,13 @@ export async function startCloud<W extends KnownWorkflows = Readonly<Record<stri
   options: LocalCloudOptions = {},
 ): Promise<LocalCloud<W>> {
   checkOptions('startCloud', options, CLOUD);
-  // Loaded here: a test in memory has no use for a cloud.
+  // Imported here, because a test in memory does not need a cloud.
   const { start } = await import('./cloud/start-cloud.ts');
   return start<W>(options);
 }
 
 /**
- * Workflows behind a real HTTP API, in this process and within milliseconds, over a file or in memory: as
+ * Workflows behind a real HTTP API, in this process and within milliseconds, over a file or in memory, as
  * `steadfast serve` runs them. Time is real. End it with `stop()`.
  *
  *     const server = await startServer({ workflows: [orderFulfilment], agents: [chargeCard, shipOrder] });
@@ -86,7 +85,7 @@ export async function startServer<W extends KnownWorkflows = Readonly<Record<str
   options: TestServerOptions,
 ): Promise<TestServer<W>> {
   checkOptions('startServer', options, SERVER);
-  // Loaded here: a test in memory has no use for a server.
+  // Imported here, because a test in memory does not need a server.
   const { start } = await import('./server/start-server.ts');
   const server = await start(options);
   return { ...server, client: createClient<W>({ url: server.url }) };

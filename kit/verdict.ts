@@ -1,11 +1,11 @@
 /**
  * The mistakes in a run: effects that are lost or doubled, executions that are stuck.
  *
- * Owns: what counts as lost and as doubled, with the outside world's book or, without one, with the book of
- * the agents' calls. Does not own: the runs (`crash-everywhere.ts`).
+ * Owns: what counts as lost and as doubled, by the external world's effects or, without them, by the calls of
+ * the agents' code. Does not own: the runs (`crash-everywhere.ts`).
  *
- * Without a book of the outside world only this is visible: whether the agents' code ran to
- * its end, and what it returned.
+ * Without the external world's effects one only knows whether the agents' code ran to its end, and what it
+ * returned.
  */
 
 import { answerText } from '../lib/agent/answer.ts';
@@ -22,13 +22,13 @@ import { StepNames } from './step-names.ts';
 
 export interface Problem {
   /**
-   * `wrong-answer`: work was done, its answer was no output, and the right one was not given in time. `lost`:
-   * an execution claims an effect that is not there, has left one behind that should be undone, or has failed
-   * for no other reason than the crash. `doubled`: an effect, or the undo of one, took place more than once.
-   * `stuck`: it did not end.
+   * `wrong-answer`: work was done, its answer was no valid output, and nobody gave the right one in time.
+   * `lost`: an execution claims an effect that does not exist, left one that should be undone, or failed only
+   * because of the fault. `doubled`: an effect, or its undo, happened more than once. `stuck`: the execution
+   * did not end.
    */
   readonly kind: 'lost' | 'doubled' | 'stuck' | 'wrong-answer';
-  /** An item of a list is 'rooms[1]'. */
+  /** The step; within an item of a list it is 'rooms[1]'. */
   readonly step?: string;
   readonly idempotencyKey?: string;
   readonly message: string;
@@ -38,15 +38,15 @@ export interface Problem {
 export interface Evidence {
   readonly executions: readonly Shown[];
   readonly calls: readonly AgentCall[];
-  /** The outside world's book; absent: judged by the calls. */
+  /** The external world's effects; without them the calls are judged. */
   readonly effects?: readonly WorldEffect[];
 }
 
-/** The run without a crash, which the others are compared with. */
+/** The run without a fault, with which the others are compared. */
 export interface Expectation {
-  /** The number of effects of each kind, and the agent, by `placeOf` a step. */
+  /** The number of effects of each kind, and the agent, for each step by `placeOf`. */
   readonly effects: ReadonlyMap<string, Usual>;
-  /** The ends of executions, by `placeOf`. */
+  /** The end of each execution by `placeOf`. */
   readonly ends: ReadonlyMap<string, string>;
 }
 
@@ -56,8 +56,8 @@ interface Usual {
 }
 
 /**
- * The same in every run: of an execution that was started its workflow, of one that belongs to a step the
- * way there from it, then the step.
+ * A name that is the same in every run: for a started execution its workflow, for a child the path from there
+ * to it, then the step.
  */
 export function placeOf({ plan, state }: Shown, step = ''): string {
   const { id, parent } = state.execution;
@@ -65,7 +65,7 @@ export function placeOf({ plan, state }: Shown, step = ''): string {
   return `${plan.workflow}${way}/${step}`;
 }
 
-/** The steps of an execution that agents perform: nothing else acts outside. */
+/** The steps of an execution that agents perform, the only ones with effects. */
 export const performed = ({ plan, state }: Shown): Step[] =>
   Object.values(state.steps).filter(({ name }) => performedStep(plan, name) !== undefined);
 
@@ -94,19 +94,19 @@ function countsOf(effects: readonly WorldEffect[]): ReadonlyMap<string, number> 
   return counts;
 }
 
-/** Effects under the step's idempotency keys, and under keys that an author has made by extending them. */
+/** The effects under the step's idempotency keys, and under keys that an author made by extending them. */
 function effectsOf(book: readonly WorldEffect[], { plan, state }: Shown, step: Step): readonly WorldEffect[] {
   const first = effectKeyOf(state.execution, step.name, 1, keyEpoch(plan, step));
   return book.filter(({ key }) => key.startsWith(first) && NUMBER_OR_MORE.test(key.slice(first.length)));
 }
 
 /**
- * The text that may follow a step's first key in its other keys. A name does not go on with a letter, a digit
- * or a dash.
+ * The text that may follow a step's first key in its other keys. A letter, a digit or a dash would be part of
+ * a longer name.
  */
 const NUMBER_OR_MORE = /^(-\d+)?(?![a-z0-9-])/;
 
-/** @param expected absent for the run without a crash */
+/** @param expected undefined for the run without a fault */
 export function problemsOf(evidence: Evidence, expected?: Expectation): Problem[] {
   const book = bookOf(evidence);
   const names = namesOf(evidence);
@@ -140,8 +140,8 @@ const aboutOf =
   });
 
 /**
- * An agent's mistake: what it did is no worse for it, and was undone, or left,
- * because a question had no answer.
+ * A mistake of the agent: its work was undone or left although it was valid, because a question had no
+ * answer.
  */
 const unmended = ({ plan, state }: Shown, names: StepNames): Problem[] =>
   incidentsIn(state).flatMap((incident): Problem[] => {
@@ -153,7 +153,7 @@ const unmended = ({ plan, state }: Shown, names: StepNames): Problem[] =>
     return [{ kind: 'wrong-answer', step, message }];
   });
 
-/** The outside world's book, or what the calls let one guess of it. */
+/** The external world's effects, or those that the calls suggest. */
 function bookOf({ effects, calls }: Evidence): readonly WorldEffect[] {
   if (effects !== undefined) return effects;
   const book: { key: string; kind: string; undone: boolean; output: string }[] = [];
@@ -165,7 +165,8 @@ function bookOf({ effects, calls }: Evidence): readonly WorldEffect[] {
     if (call.on === 'undo' && call.outcome === 'returned') for (const effect of own) effect.undone = true;
     if (call.on !== 'execute') continue;
     const output = call.outcome === 'returned' ? answeredText(call.answer) : '';
-    // A repeated answer is a service that has noticed the key. An unknown outcome may have been nothing.
+    // A repeated answer comes from a service that recognised the key. An unknown outcome may have been
+    // nothing.
     const known = own.find((effect) => effect.output === output || effect.output === '' || output === '');
     if (known === undefined || (isProbed(call) && output !== '' && known.output !== '')) {
       book.push({ key: call.idempotencyKey, kind: 'effect', undone: false, output });
@@ -176,7 +177,7 @@ function bookOf({ effects, calls }: Evidence): readonly WorldEffect[] {
   return book;
 }
 
-/** All of it, but of what JSON cannot hold. */
+/** The whole answer, except what JSON cannot contain. */
 function answeredText(answer: unknown): string {
   try {
     return JSON.stringify(answer) ?? 'null';
@@ -193,7 +194,7 @@ function endProblems(shown: Shown, expected: Expectation | undefined): Problem[]
     return [{ kind: 'stuck', message: `execution ${id} is ${status} and did not end` }];
   }
   const usual = expected?.ends.get(placeOf(shown));
-  // Left as it is because a person chose so, or because that was declared for no answer.
+  // Left in place because a person chose that, or because it is the default without an answer.
   const chosen = cause?.undo === false;
   if (status !== 'failed' || chosen || usual === undefined || usual === 'failed') return [];
   const failure = cause === undefined ? '' : `: ${cause.failure.message}`;
@@ -247,7 +248,7 @@ function lost(
     if (isGiven(state, step)) return [];
     const usual = expected?.effects.get(placeOf(shown, step.name));
     if (usual === undefined) return [];
-    // Another agent on the step's recovery may do the same in another way.
+    // Another agent in the step's recovery may do the same in another way.
     if (usual.agent !== variantIn(plan, step)?.agent) {
       return standing.length > 0 ? [] : [problem('it is done, but no effect of it is there')];
     }
@@ -255,7 +256,7 @@ function lost(
       .filter((kind) => !standing.some((effect) => kindOf(effect) === kind))
       .map((kind) => problem(`it is done, but '${kind}' did not take place or was undone`));
   }
-  // An on-failure step is never undone: its effect is there, or the step says that it is not.
+  // An on-failure step is never undone: its effect exists, or the step says that it does not.
   if (isOnFailure(plan, step.name)) {
     const isThere = standing.length > 0 || isGiven(state, step) || step.status !== 'done';
     const usual = expected?.effects.get(placeOf(shown, step.name));
@@ -263,14 +264,14 @@ function lost(
   }
   if (standing.length === 0) return [];
   const what = `'${kindOf(standing[0] as WorldEffect)}'`;
-  // Its record says itself that its failure was tolerated with what it may have left.
+  // Its record says itself that its failure was tolerated with the effects that it may have left.
   if (step.status === 'tolerated' && step.mayHaveActed) return [];
-  // A failed item of a list is tolerated with what cannot be undone.
+  // A failed item of a list is tolerated with effects that cannot be undone.
   if (plan.tolerated !== undefined && undoOf(plan, step) === 'none') return [];
   if (execution.status === 'succeeded') {
     return [problem(`${what} took place, but the execution has succeeded with the step ${step.status}`)];
   }
-  // Its record says itself that the effect is still there, or a person has decided so.
+  // Its record says itself that the effect is still there, or a person decided so.
   const told = step.status === 'compensation-failed' || execution.cause?.undo === false;
   if (told || undoOf(plan, step) === 'none') return [];
   return [problem(`the execution has ended ${execution.status}, but ${what} was not undone`)];
@@ -281,7 +282,7 @@ const isGiven = (state: Snapshot, step: Step): boolean =>
 
 const undoOf = (plan: Plan, step: Step): unknown => variantIn(plan, step)?.undo ?? 'none';
 
-/** The step as it was for its latest attempt. */
+/** The step in the variant of its latest attempt. */
 function variantIn(plan: Plan, step: Step): AgentStep | undefined {
   const planned = performedStep(plan, step.name);
   return planned && attemptedVariant(planned, step);

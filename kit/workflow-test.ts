@@ -1,8 +1,8 @@
 /**
- * A workflow with its agents in memory, and the executions that a test starts of it.
+ * A workflow with its agents in memory, and the executions that a test starts.
  *
  * Owns: the test's vocabulary (start, skip, fail, replace, until …) and its refusals. Does not own: what
- * happens (`driver.ts`, which runs the production roles), how a state is shown (`run-state.ts`).
+ * happens (`driver.ts`, which runs the production roles), the shape of a state (`run-state.ts`).
  */
 
 import type { KeysOf } from '../lib/core/values/options.ts';
@@ -38,41 +38,44 @@ export interface TestAgent {
   readonly worker: Worker;
 }
 
-/** The agents of the test, and what of its world differs from the defaults. */
+/** The options of `testWorkflow`: the agents, and deviations from the defaults. */
 export interface TestOptions {
-  /** One for every agent of the workflow, those on recoveries included; an `httpAgent` brings its own. */
+  /** The handlers of all agents of the workflow, including those in recoveries; an `httpAgent` needs none. */
   readonly agents: readonly TestAgent[];
-  /** Further workflows, such as those that run as children. */
+  /** More workflows, such as those that run as children. */
   readonly workflows?: readonly Workflow[];
   /**
-   * How many attempts of each agent may begin, as `agentSettings` says it: `{ 'charge-card': '50/s' }`.
-   * @default as many as come
+   * The rate of each agent's attempts, as in `agentSettings`: `{ 'charge-card': '50/s' }`.
+   * @default no limit
    */
   readonly rates?: Readonly<Record<string, string>>;
-  /** Whether values above 32 KB lie beside the table, up to 16 MB each, as in a deployment. @default true */
+  /**
+   * Whether values above 32 KB, up to 16 MB each, are stored outside the table, as in a deployment.
+   * @default true
+   */
   readonly largeValues?: boolean;
   /**
-   * Seeds the random part of the backoffs: the same seed gives the same run.
+   * The seed of the random part of backoffs: the same seed gives the same run.
    * @default 1
    */
   readonly seed?: number;
-  /** The test's time at the start, epoch ms. @default 1_700_000_000_000, in November 2023 */
+  /** The test's time at its start, in epoch ms. @default 1_700_000_000_000, in November 2023 */
   readonly startsAt?: number;
   /**
    * How long an agent's own code may wait for something real, such as a server of the test's, in real ms.
-   * After that it is taken to wait for the test's time, which then goes on.
+   * After that the test's time continues.
    * @default 2_000
    */
   readonly patienceMs?: number;
 }
 
-/** How a test starts an execution. */
+/** The options of a test's start. */
 export interface TestStartOptions {
   /** The same key with the same input is the same execution. */
   readonly idempotencyKey?: string;
-  /** Tags, beside those from its input. */
+  /** Tags, in addition to those from its input. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** The person who starts it, where an approval must be another person's. @default 'starter' */
+  /** The name of the person who starts it, for approvals that must be another person's. @default 'starter' */
   readonly by?: string;
 }
 
@@ -91,12 +94,12 @@ const START = {
   by: true,
 } as const satisfies KeysOf<TestStartOptions>;
 
-/** An agent by what was declared, or by its name. */
+/** An agent: its declaration, or its name. */
 export type AgentRef = string | { readonly spec: { readonly name: string } };
 
 const STARTS_AT = 1_700_000_000_000;
 
-/** Options that only `crashEverywhere` gives. */
+/** Options that only `crashEverywhere` passes. */
 export interface Inner {
   readonly injects?: Injects;
   /** How late an agent's service may act, in ms, if that is known. */
@@ -106,11 +109,15 @@ export interface Inner {
   readonly world?: ExternalWorld;
 }
 
-/** Unique to this process: tests that share external services must not share idempotency keys. */
+/**
+ * Counts executions in this process, because tests that share external services must not share idempotency
+ * keys.
+ */
 let executions = 0;
 
 /**
- * Workflows whose references are sound: `crashEverywhere` makes a test of the same workflow for every crash.
+ * Workflows whose references were checked: `crashEverywhere` makes a test of the same workflow for every
+ * fault.
  */
 const checked = new WeakSet<Workflow>();
 
@@ -130,10 +137,10 @@ export class WorkflowTest<I> {
   readonly #workflow: Workflow<I>;
   readonly #workers = new Map<string, Worker>();
   readonly #driver: Driver;
-  /** A prefix of executions and idempotency keys, for tests that start the same over and over. */
+  /** A prefix of executions and idempotency keys, for tests that start the same workflow again and again. */
   readonly #idPrefix: string | undefined;
 
-  /** Made by `testWorkflow`. @internal */
+  /** Called by `testWorkflow`. @internal */
   constructor(workflow: Workflow<I>, options: TestOptions, inner: Inner = {}) {
     this.#workflow = workflow;
     this.#idPrefix = inner.idPrefix;
@@ -199,8 +206,8 @@ export class WorkflowTest<I> {
   }
 
   /**
-   * Starts an execution, as `POST /workflows/{name}/executions` does. Its agents work only while the test
-   * lets time go on: `waitForEnd`, `until`, `skip`.
+   * Starts an execution, like `POST /workflows/{name}/executions`. Its agents work only while the test lets
+   * time pass: `waitForEnd`, `until`, `skip`.
    * @throws SteadfastError `bad-input` (details: the schema's issues), `key-reused`, `too-large`
    */
   async start(input: I, options: TestStartOptions = {}): Promise<TestRun> {
@@ -225,19 +232,19 @@ export class WorkflowTest<I> {
     return new TestRun(this.#driver, execution.id);
   }
 
-  /** Lets a duration of the test's time pass, with everything that happens in it. No real time passes. */
+  /** Lets a duration of the test's time pass, with all events in it. No real time passes. */
   async skip(duration: Duration): Promise<void> {
     const untilAt = this.now() + parseDuration(duration, 'what is skipped');
     const end = await this.#driver.run(async () => false, untilAt);
     if (end === 'endless') throw refuse('stuck', `too much happens within ${duration}`);
   }
 
-  /** The test's time, epoch ms. */
+  /** The test's time, in epoch ms. */
   now(): number {
     return this.#driver.world.clock.now();
   }
 
-  /** Replaces functions of an agent from now on; those that are not given stay. */
+  /** Replaces functions of an agent from now on; the others stay. */
   replace<AI, AO>(agent: Agent<AI, AO>, implementation: Partial<Implementation<AI, AO>>): void {
     const name = this.#known(agent);
     const problem = partProblem(implementation, false);
@@ -248,44 +255,44 @@ export class WorkflowTest<I> {
   }
 
   /**
-   * The next calls are not made and throw instead.
-   * @param options `with`: what is thrown. `TransientError` and `PermanentError` say that nothing was
-   * done; any other error says nothing, so that the outcome is unknown. Default: a `TransientError`
+   * Makes the next calls throw without being made. `TransientError` and `PermanentError` say that nothing was
+   * done; after any other error the outcome is unknown.
+   * @param options `with`: what is thrown, a `TransientError` by default
    */
   fail(agent: AgentRef, options: FaultOptions & { readonly with?: Error } = {}): void {
     const { with: error, ...rest } = options;
     this.#plan(agent, rest, { kind: 'fail', ...(error === undefined ? {} : { error }) });
   }
 
-  /** The next calls do their work, and their answer is lost: the outcome is unknown. */
+  /** Makes the next calls do their work and lose the answer: the outcome is unknown. */
   loseReply(agent: AgentRef, options: FaultOptions = {}): void {
     this.#plan(agent, options, { kind: 'lose-reply' });
   }
 
   /**
-   * The next calls end with an error at once and do their work so much later, as a request does whose
-   * connection breaks while the service is slow: the outcome is unknown, a probe that asks too soon finds
-   * nothing, and the effect comes.
+   * Makes the next calls end with an error at once and do their work this much later, like a request whose
+   * connection breaks while the service is slow. The outcome is unknown, and a probe that comes too soon
+   * finds nothing.
    */
   lateEffect(agent: AgentRef, options: FaultOptions & { readonly by: Duration }): void {
     const { by, ...rest } = options;
     this.#plan(agent, rest, { kind: 'late', byMs: parseDuration(by, 'by') });
   }
 
-  /** The next calls are not made and never answer; the attempt ends at its timeout. */
+  /** Makes the next calls never answer, without doing their work; the attempt ends at its timeout. */
   hang(agent: AgentRef, options: FaultOptions = {}): void {
     this.#plan(agent, options, { kind: 'hang' });
   }
 
-  /** The next calls are made so much later, whether or not their time is over by then. */
+  /** Delays the next calls by this much, even beyond their timeout. */
   delay(agent: AgentRef, options: FaultOptions & { readonly by: Duration }): void {
     const { by, ...rest } = options;
     this.#plan(agent, rest, { kind: 'slow', byMs: parseDuration(by, 'by') });
   }
 
   /**
-   * The agent's process dies at the next calls: before it works, or after it
-   * has worked and before it reports.
+   * Kills the agent's process at the next calls: before it works, or after it has worked and before it
+   * reports.
    */
   kill(agent: AgentRef, options: FaultOptions & { readonly when: 'before' | 'after' }): void {
     const { when, ...rest } = options;
@@ -294,7 +301,7 @@ export class WorkflowTest<I> {
     this.#plan(agent, rest, { kind: when === 'before' ? 'die-before' : 'die-after' });
   }
 
-  /** Every call of the agents' code so far, in order; of one agent, if it is given. */
+  /** All calls of the agents' code so far, in order; or only those of one agent. */
   calls(agent?: AgentRef): readonly AgentCall[] {
     const { book } = this.#driver.calls;
     if (agent === undefined) return book;
@@ -322,7 +329,7 @@ export class WorkflowTest<I> {
     return this.#driver.world.notes;
   }
 
-  /** Every execution there is, children included, in the order of their starts. */
+  /** All executions, including children, in the order of their starts. */
   runs(): readonly TestRun[] {
     return [...this.#driver.created].map((id) => new TestRun(this.#driver, id));
   }

@@ -3,7 +3,7 @@
  * call.
  *
  *     export default async function startDev(context: { dataDir: string; log(line: string): void }):
- * Promise<{ environment?: Record<string, string>; stop(): Promise<void> }>
+ *       Promise<{ environment?: Record<string, string>; stop(): Promise<void> }>
  *
  * Owns: running each file before the local cloud, and collecting the environment that all functions get. Does
  * not own: what the files start. A deployment ignores them.

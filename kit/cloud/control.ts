@@ -1,9 +1,9 @@
 /**
- * The hands of a test on a running local cloud: its control, with the agents in containers,
- * whose workers are no functions.
+ * A test's control over a running local cloud. It includes agents in containers, whose workers are no
+ * functions.
  *
- * Owns: which of the two a name means, and what random kills are aimed at. Does not own: how a
- * fault is done (`local/control/`).
+ * Owns: whether a name means a function or a worker, and the targets of random kills. Does not own: how a
+ * fault is caused (`local/control/`).
  */
 
 import type { ArmedFault, FaultMoment } from '../../local/control/fault.ts';
@@ -47,7 +47,7 @@ export function controlOf(system: System): Hands {
   };
 }
 
-/** A worker has nothing of the cloud's that a moment could be counted by: it is killed now. */
+/** Kills a worker at once, because it makes no calls by which another moment could be counted. */
 function killedWorker(system: System, agent: string): ArmedFault {
   const hit = system.killWorker(agent).then((pids) => ({
     outcome: pids.length > 0 ? ('hit' as const) : ('nothing' as const),
@@ -57,7 +57,7 @@ function killedWorker(system: System, agent: string): ArmedFault {
   return { id: `worker-${agent}`, hit };
 }
 
-/** Agents by the paths of their functions; the others have workers. */
+/** Agents that run in functions, by the functions' paths; the others have workers. */
 function agentsOf({ cloud, workers }: System): readonly string[] {
   const paths = [...cloud.resources.values()].flatMap(({ type, metadata, logicalId }) =>
     type === 'AWS::Lambda::Function' && /\/Agents\/[^/]+\/Function\//.test(String(metadata['aws:cdk:path']))

@@ -1,8 +1,9 @@
 /**
- * The `dev.ts` of workflow folders, in a process of their own: what agents talk to is no part of the test.
+ * Runs the `dev.ts` of workflow folders in a process of its own, because external services are not part of
+ * the test.
  *
- * Owns: that process. Does not own: what a `dev.ts` is (`cli/dev/external-parties.ts`). It ends when its
- * channel closes: a parent that was killed cannot stop it.
+ * Does not own: what a `dev.ts` is (`cli/dev/external-parties.ts`). The process ends when its channel closes,
+ * because a killed parent cannot stop it.
  */
 
 import { startExternalParties } from '../../cli/dev/external-parties.ts';

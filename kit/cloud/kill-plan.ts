@@ -1,15 +1,15 @@
 /**
- * Which process is killed when, drawn from a seed before anything is. Pure.
+ * Which process is killed when, computed from a seed in advance. Pure.
  *
- * Owns: the moments of faults, and how often each function is their target. Does not
- * own: doing it (`random-kills.ts`).
+ * Owns: the moments of faults, and how often each function is a target. Does not own: causing them
+ * (`random-kills.ts`).
  */
 
 import type { FaultMoment } from '../../local/control/fault.ts';
 import { type Draws, drawsOf } from './random.ts';
 
 export interface PlannedKill {
-  /** Ms since the start. */
+  /** The time since the start, in ms. */
   readonly atMs: number;
   readonly target: string;
   readonly moment: FaultMoment;
@@ -22,10 +22,10 @@ export interface KillPlan {
   readonly roles: readonly string[];
 }
 
-/** A part of all kills; agents share the rest. */
+/** The share of kills for the roles; agents share the rest. */
 const OF_ROLES = 0.2;
 
-/** The kill of that number, from 0: one somewhere in each interval. */
+/** The kill with this number, from 0: one at a random time in each interval. */
 export function plannedKill({ seed, everyMs, agents, roles }: KillPlan, index: number): PlannedKill {
   const draws = drawsOf(seed, index);
   const atMs = Math.floor((index + draws.random()) * everyMs);
@@ -34,10 +34,7 @@ export function plannedKill({ seed, everyMs, agents, roles }: KillPlan, index: n
   return { atMs, target: draws.pick([first, ...others]), moment: strikeMoment(draws) };
 }
 
-/**
- * One moment somewhere in each interval of the mean length: random, but never
- * none in a run that is long enough.
- */
+/** One random moment in each interval of the mean length, so that a run that is long enough has some. */
 export function moments(
   draws: Draws,
   { everyMs, durationMs, firstAtMs }: Readonly<Record<'everyMs' | 'durationMs' | 'firstAtMs', number>>,
@@ -50,7 +47,10 @@ export function moments(
   }));
 }
 
-/** While it works, at once, or exactly before or after a call to the store or to a queue. */
+/**
+ * The moment of a kill: while the process works, at once, or just before or after a call of the store or a
+ * queue.
+ */
 export function strikeMoment(draws: Draws): FaultMoment {
   const kind = draws.random();
   if (kind < 0.4) return { nextEvent: true, afterMs: draws.between(0, 600) };
@@ -58,7 +58,7 @@ export function strikeMoment(draws: Draws): FaultMoment {
   return callMoment(draws, 5);
 }
 
-/** Before or after one of its next calls. */
+/** A moment before or after one of its next calls. */
 export const callMoment = (draws: Draws, most: number): FaultMoment => {
   const nth = draws.between(1, most);
   return draws.chance(0.5) ? { beforeCall: nth } : { afterCall: nth };

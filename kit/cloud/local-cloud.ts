@@ -1,14 +1,14 @@
 /**
  * The options of `startCloud` and its result: a project on the local cloud, for a test or a script.
  *
- * Owns: the types. Does not own: how it is started (`start-cloud.ts`), the random kills (`random-kills.ts`).
+ * Owns: the types. Does not own: the start (`start-cloud.ts`), random kills (`random-kills.ts`).
  */
 
 import type { KeysOf } from '../../lib/core/values/options.ts';
 import type { Client, KnownWorkflows } from '../../lib/api/typed-client.ts';
 import type { ArmedFault, CallFault, FaultMoment } from '../../local/control/fault.ts';
 
-/** Which project a local cloud runs, and how. */
+/** The options of a local cloud: which project it runs, and how. */
 export interface LocalCloudOptions {
   /**
    * The folder of the CDK app, or one below it.
@@ -17,36 +17,38 @@ export interface LocalCloudOptions {
   readonly project?: string;
   /**
    * The command that runs the CDK app.
-   * @default - that of cdk.json
+   * @default - the command in cdk.json
    */
   readonly app?: string;
   /** Added to the context of the app, as `cdk -c` does. */
   readonly context?: Readonly<Record<string, unknown>>;
-  /** A folder of workflow folders, of which an app of nothing else is made, in place of the project's. */
+  /** A folder of workflow folders, from which an app is made, instead of the project's. */
   readonly workflows?: string;
-  /** The names of those that are run; with `workflows`, and for `dev.ts`. @default - all */
+  /**
+   * The names of the workflow folders to run, with `workflows`; and of those whose `dev.ts` is started.
+   * @default - all
+   */
   readonly only?: readonly string[];
-  /** An assembly that was synthesised already (`cdk.out`): nothing is synthesised. */
+  /** The folder of a synthesised assembly (`cdk.out`), so that nothing is synthesised. */
   readonly assembly?: string;
-  /** The stack to run, where several hold a Steadfast. */
+  /** The stack to run, if several contain a Steadfast. */
   readonly stack?: string;
-  /** Which Steadfast, where the stack holds several. */
+  /** The Steadfast to run, if the stack contains several. */
   readonly name?: string;
-  /** Added to every function's environment, and before what a `dev.ts` gives. */
+  /** Added to every function's environment; overrides what a `dev.ts` gives. */
   readonly environment?: Readonly<Record<string, string>>;
   /**
-   * Whether the `dev.ts` of the workflow folders are started, in a process of
-   * their own, with data of their own.
+   * Whether the `dev.ts` of the workflow folders are started, in a process and with data of their own.
    * @default true
    */
   readonly external?: boolean;
   /** Whether schedules tick: supervisors start every minute. @default true */
   readonly schedules?: boolean;
-  /** Most processes of one function at a time. @default 10 */
+  /** The most processes of one function at a time. @default 10 */
   readonly processesPerFunction?: number;
-  /** Port of the HTTP API. @default - any free one */
+  /** The port of the HTTP API. @default - any free one */
   readonly port?: number;
-  /** Ends the start, and later the cloud, with nothing left running. */
+  /** Aborts the start, and later stops the cloud; nothing is left running. */
   readonly signal?: AbortSignal;
   /** Called with the progress of the start, and with the warnings of the cloud itself. */
   readonly say?: (text: string) => void;
@@ -77,46 +79,46 @@ export const CLOUD = {
 export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   /** The address of the HTTP API. */
   readonly url: string;
-  /** Asks again while processes are killed. */
+  /** A client that repeats calls while processes are killed. */
   readonly client: Client<W>;
-  /** Holds the tables, the queues and the logs. */
+  /** The folder of the tables, the queues and the logs. */
   readonly folder: string;
-  /** The environment that every function has: of `environment`, and of each `dev.ts`. */
+  /** The environment that every function gets from `environment` and each `dev.ts`. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Complaints of the cloud itself: a request that no policy allows, an event that went nowhere. */
+  /** Problems of the cloud itself: a request that no policy allows, an event without a target. */
   readonly problems: readonly string[];
   /** The processes of each agent and each role. */
   readonly functions: () => readonly LocalFunctionState[];
   /**
-   * SIGKILL of what performs an agent (`'charge-card'`) or a role (`'scheduler'`, `'supervisor'`): by
-   * default of all processes that are at work. Of an agent in a container it is the worker, which is
-   * started again, as a service does.
-   * @throws Error naming the functions there are
+   * Kills what performs an agent (`'charge-card'`) or a role (`'scheduler'`, `'supervisor'`) by SIGKILL: by
+   * default all processes at work. For an agent in a container it kills the worker, which is started again,
+   * as ECS does.
+   * @throws Error whose message names the functions that exist
    */
   readonly kill: (name: string, when?: FaultMoment) => ArmedFault;
-  /** SIGSTOP: it is alive and silent, until it is thawed or its time is over. */
+  /** Stops a process by SIGSTOP: it lives and does nothing, until it is thawed or its time is over. */
   readonly freeze: (name: string, when?: FaultMoment) => ArmedFault;
-  /** SIGCONT of every frozen process of the function; returns their pids. */
+  /** Continues every frozen process of the function by SIGCONT; returns their pids. */
   readonly thaw: (name: string) => readonly number[];
-  /** The next calls of AWS by the function take `ms` longer. */
+  /** Delays the function's next AWS calls by `ms`. */
   readonly delay: (name: string, fault: CallFault & { readonly ms: number }) => ArmedFault;
-  /** The next calls are refused by AWS: too many requests. */
+  /** Refuses the function's next AWS calls with "too many requests". */
   readonly throttle: (name: string, fault: CallFault) => ArmedFault;
-  /** The next calls are executed, and not answered. */
+  /** Executes the function's next AWS calls and loses their answers. */
   readonly loseReply: (name: string, fault: CallFault) => ArmedFault;
-  /** kill -9 of DynamoDB, which is back after `downMs`. */
+  /** Kills DynamoDB by SIGKILL and restarts it after `downMs`. @default 0 */
   readonly restartStore: (downMs?: number) => Promise<void>;
-  /** Kills at random moments, drawn from a seed, until it is stopped. */
+  /** Kills at random moments, computed from a seed, until it is stopped. */
   readonly killAtRandom: (options: RandomKillOptions) => RandomKills;
   /** Withdraws the faults that have not struck. */
   readonly clearFaults: () => void;
-  /** Calls of AWS so far. */
+  /** The calls of AWS so far. */
   readonly calls: () => readonly LocalCallCount[];
   /** Fires a schedule now. Resolves when its function has run. */
   readonly tick: (schedule: string) => Promise<void>;
-  /** Puts a message into a queue, by a part of its name; returns its id. */
+  /** Puts a message into the queue whose name contains this text; returns its id. */
   readonly send: (queue: string, body: string) => string;
-  /** Writes an object, with the event that follows. By a part of the bucket's name. */
+  /** Writes an object into the bucket whose name contains this text, and announces it. */
   readonly putObject: (bucket: string, key: string, body: string | Buffer) => void;
   /** The buckets of the template. */
   readonly buckets: () => readonly LocalBucket[];
@@ -124,7 +126,7 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   readonly putEvent: (event: LocalEvent) => string;
   /** The last 1,000 events that were put on a bus. */
   readonly events: () => readonly LocalEvent[];
-  /** Ends every process. The folder is deleted, unless it is to be kept. */
+  /** Ends every process, and deletes the folder unless `keep` is set. */
   readonly stop: (options?: { readonly keep?: boolean }) => Promise<void>;
 }
 
@@ -132,27 +134,27 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
 export interface LocalFunctionState {
   /** Its id in the template. */
   readonly logicalId: string;
-  /** Its name, as AWS would have it. */
+  /** Its name, as on AWS. */
   readonly name: string;
-  /** 'frozen': it has answered, and nothing runs in it until the next invocation, as on Lambda. */
+  /** 'frozen': it has answered, and is stopped until the next invocation, as on Lambda. */
   readonly processes: readonly { readonly pid: number; readonly state: 'busy' | 'idle' | 'frozen' }[];
   /** Invocations since the local cloud started. */
   readonly invocations: number;
 }
 
-/** How often one function has made one call to AWS. */
+/** The number of calls of one kind that one function made. */
 export interface LocalCallCount {
   /** The logical id of the function. */
   readonly caller: string;
-  /** Such as 'dynamodb'. */
+  /** The service, such as 'dynamodb'. */
   readonly service: string;
-  /** Such as 'UpdateItem'. */
+  /** The operation, such as 'UpdateItem'. */
   readonly operation: string;
   /** The table, queue, bus or bucket that was called. */
   readonly resource: string;
-  /** Calls since the counts began. */
+  /** The number of calls since the counts began. */
   readonly calls: number;
-  /** Answered with an error. */
+  /** The number of calls that were answered with an error. */
   readonly errors: number;
 }
 
@@ -160,7 +162,7 @@ export interface LocalCallCount {
 export interface LocalBucket {
   /** Its id in the template. */
   readonly logicalId: string;
-  /** Its name, as AWS would have it. */
+  /** Its name, as on AWS. */
   readonly name: string;
 }
 
@@ -170,26 +172,26 @@ export interface LocalEvent {
   readonly source: string;
   /** The event's type. */
   readonly detailType: string;
-  /** Its body. */
+  /** The event's body. */
   readonly detail: unknown;
 }
 
-/** Which processes are killed at random, and how often. */
+/** The options of random kills. */
 export interface RandomKillOptions {
-  /** The same seed, the same kills at the same times. */
+  /** The seed: the same one gives the same kills at the same times. */
   readonly seed: number;
-  /** Mean time from one to the next. @default 1000 */
+  /** The mean time between two kills. @default 1000 */
   readonly everyMs?: number;
-  /** The processes that are killed. @default - every agent, the scheduler, and now and then a supervisor */
+  /** The targets. @default - every agent, the scheduler, and now and then a supervisor */
   readonly functions?: readonly string[];
 }
 
-/** Kills that go on until they are stopped. */
+/** Random kills under way. */
 export interface RandomKills {
-  /** Processes killed so far. */
+  /** The number of processes killed so far. */
   readonly count: () => number;
-  /** Kills by agent or role. */
+  /** The number of kills for each agent or role. */
   readonly byFunction: () => Readonly<Record<string, number>>;
-  /** No more kills; what has not struck is withdrawn. */
+  /** Stops the kills, and withdraws those that have not struck. */
   readonly stop: () => void;
 }

@@ -1,17 +1,16 @@
-/** Owns: random numbers from a seed, and the few ways they are drawn. Pure: the same seed, the same draws. */
+/** Random numbers from a seed, and the few ways to draw them. Pure: the same seed gives the same draws. */
 
 export interface Draws {
   /** A number in [0, 1). */
   readonly random: () => number;
-  /** Whole, from `low` to `high`, both included. */
+  /** A whole number from `low` to `high`, both included. */
   readonly between: (low: number, high: number) => number;
   readonly chance: (share: number) => boolean;
   readonly pick: <T>(items: readonly [T, ...T[]]) => T;
 }
 
 /**
- * Mulberry32. Several streams of one seed are kept apart by `stream`, so that one
- * more draw in one moves no other.
+ * Draws by Mulberry32. Each `stream` of a seed is independent, so that one more draw in one changes no other.
  */
 export function drawsOf(seed: number, stream = 0): Draws {
   let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) >>> 0;

@@ -1,9 +1,9 @@
 /**
- * Starts a project on the local cloud for a test or a script: the assembly, the external parties, the cloud
- * and its workers, in this order, as `steadfast dev` does.
+ * Starts a project on the local cloud for a test or a script: the assembly, the services of `dev.ts` files,
+ * the cloud and its workers, in this order, as `steadfast dev` does.
  *
- * Owns: that order, a folder of its own for each, and that nothing is left behind. Does not own: any of the
- * parts, nor what is done to them. The CDK is loaded by the app's process alone.
+ * Owns: that order, a folder of its own for each run, and that nothing is left behind. Does not own: any of
+ * the parts. Only the app's process loads the CDK.
  */
 
 import { fork } from 'node:child_process';
@@ -22,7 +22,7 @@ import { controlOf } from './control.ts';
 import type { ExternalStarted, ExternalTask } from './external-process.ts';
 import type { LocalCloud, LocalCloudOptions } from './local-cloud.ts';
 
-/** While processes are killed a call may have to be made again many times. */
+/** How long a call is repeated; while processes are killed, it may be needed many times. */
 const RETRY_FOR_MS = 300_000;
 
 type Undo = (() => Promise<void> | void)[];
@@ -95,7 +95,7 @@ async function startIn<W extends KnownWorkflows>(
     {
       ...io,
       err: (text) => {
-        // A call that the stop breaks off is no problem.
+        // A call that the stop interrupts is no problem.
         if (ended.signal.aborted) return;
         problems.push(text.trim());
         say(text);
@@ -114,7 +114,7 @@ async function startIn<W extends KnownWorkflows>(
   };
 }
 
-/** The project to run; with `workflows` an app that consists of them. An assembly needs no app. */
+/** The project to run; with `workflows` an app of these folders. An assembly needs no app. */
 function projectOf({ project = '.', app, workflows, assembly }: LocalCloudOptions): Project {
   const cwd = resolve(project);
   if (workflows === undefined) return findProject(cwd, assembly === undefined ? app : 'none');
@@ -133,7 +133,7 @@ function contextOf(project: Project, { context, workflows, only }: LocalCloudOpt
   return { ...everythingIn({ ...project, context: { ...project.context, ...context } }), ...context };
 }
 
-/** @returns what the agents get in their environment */
+/** @returns variables for the agents' environment */
 async function startExternal(
   project: Project,
   only: readonly string[] | undefined,
@@ -150,7 +150,7 @@ async function startExternal(
     cwd: project.root,
     execArgv: ['--import', typescriptLoader()],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // An interrupt at the keyboard is the parent's to handle.
+    // Only the parent handles an interrupt at the keyboard.
     detached: true,
   });
   const gone = once(child, 'exit');

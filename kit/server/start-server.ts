@@ -1,8 +1,8 @@
 /**
- * Starts a server for a test, in its own process.
+ * Starts a server for a test, in the test's own process.
  *
- * Owns: what a server is given of a test. Does not own: the server, its client. It skips no time: a wait
- * takes as long as it says, which `testWorkflow` skips.
+ * Does not own: the server, its client. Time is real: a wait takes as long as it says, unlike with
+ * `testWorkflow`.
  */
 
 import { resolve } from 'node:path';
