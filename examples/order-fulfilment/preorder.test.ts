@@ -37,7 +37,8 @@ const latest = { orders: 1, orderId: order.orderId };
 /** Idempotency keys for which the order was found to be paid. */
 const foundPaid = new Set<string>();
 const authorise = authoriseCard.handler({
-  ...authoriseAgent,
+  probe: authoriseAgent.probe,
+  undo: authoriseAgent.undo,
   execute: async (ctx, input) => {
     const output = await authoriseAgent.execute(ctx, input);
     if (output.authorisationId === undefined) foundPaid.add(ctx.idempotencyKey);

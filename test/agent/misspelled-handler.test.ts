@@ -11,6 +11,11 @@ it.each([
   [{ exceute: gives(1) }, "'exceute' is not a part of a handler; did you mean 'execute'?"],
   [{ ...gives(1), prob: gives(1) }, "'prob' is not a part of a handler; did you mean 'probe'?"],
   [
+    { ...gives(1), retries: 3 },
+    "'retries' is not a part of a handler; there are execute, probe, undo; options are declared with the agent",
+  ],
+  [{ ...gives(1), probe: gives(1).execute, amountOf: 2 }, "'amountOf' is not a part of a handler; there are"],
+  [
     { ...gives(1), undo: 'none' },
     "'undo' of its handler is not a function: write undo: async (ctx, input) => …",
   ],
@@ -20,7 +25,7 @@ it.each([
   expect(() => agentHandler(agent, implementation as never)).toThrow(`agent 'worker': ${message}`);
 });
 
-it('a handler may have fields of its author’s, and methods of a class', () => {
+it('a handler of a class may have fields and methods of its author’s', () => {
   class Counter {
     readonly price = 1;
     async execute(): Promise<number> {
@@ -28,8 +33,8 @@ it('a handler may have fields of its author’s, and methods of a class', () => 
     }
   }
   for (const own of [
-    { ...gives(1), probe: gives(1).execute, price: 2 },
-    { ...gives(1), retries: 3 },
+    { ...gives(1), probe: gives(1).execute },
+    { ...gives(1), undo: undefined },
     new Counter(),
   ])
     expect(agentHandler(agent, own as never).worker.implementation).toBe(own);

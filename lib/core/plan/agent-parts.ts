@@ -29,22 +29,28 @@ export const uselessPartsOf = ({ effect, probe }: Pick<AgentSpec, 'effect' | 'pr
   effect === 'unsafe' || probe === 'none' ? ['probe'] : [];
 
 /**
- * The mistake in an implementation whose types were not checked: no `execute`, a misspelled part, or one that
- * is not a function. Other fields are assumed to be the author's own.
+ * The mistake in an implementation whose types were not checked: no `execute`, a part that is none, or one
+ * that is not a function. An option that nobody reads would be ignored in silence.
  * @param needsExecute false where the parts of another implementation stay
  */
 export function partProblem(implementation: unknown, needsExecute = true): string | undefined {
   const own = Object(implementation) as Readonly<Record<string, unknown>>;
-  const misspelled = Object.keys(own).flatMap((key) => {
-    const meant = PARTS.includes(key) ? undefined : nearest(key, PARTS);
-    return meant === undefined || own[meant] !== undefined ? [] : [[key, meant] as const];
-  });
-  // A class may have methods of any name.
-  const [first] = isPlainObject(own) ? misspelled : [];
-  if (first !== undefined) return `'${first[0]}' is not a part of a handler; did you mean '${first[1]}'?`;
+  // An object of a class may have fields and methods of any name.
+  const stranger = isPlainObject(own)
+    ? Object.keys(own).find((key) => !PARTS.includes(key) && own[key] !== undefined)
+    : undefined;
+  if (stranger !== undefined) return strangerText(stranger);
   const wrong = PARTS.find((part) => own[part] !== undefined && typeof own[part] !== 'function');
   if (wrong !== undefined)
     return `'${wrong}' of its handler is not a function: write ${wrong}: async (ctx, input) => …`;
   if (!needsExecute || own['execute'] !== undefined) return undefined;
   return 'its handler has no execute: write .handler({ execute: async (ctx, input) => … })';
+}
+
+function strangerText(key: string): string {
+  const meant = nearest(key, PARTS);
+  const text = `'${key}' is not a part of a handler; `;
+  return meant === undefined
+    ? `${text}there are ${PARTS.join(', ')}; options are declared with the agent or its step, and what the handler uses belongs into its module or a class`
+    : `${text}did you mean '${meant}'?`;
 }
