@@ -132,6 +132,8 @@ export type {
   UncertainHandle,
   WaitOptions,
 } from './author/builder/waiting-steps.ts';
+export { received } from './author/builder/received.ts';
+export type { RoundReceives } from './author/builder/received.ts';
 export type { Received, ReceiveOptions } from './author/builder/receive.ts';
 
 export type { AgentHandler } from './agent/handler.ts';

@@ -77,9 +77,10 @@ export function StepPanel({ step: brief, view, reasons, placeOf, done }: PanelPr
   );
 }
 
-/** The step has not taken a message yet, and still may. */
-const isAwaited = ({ status }: StepView, { endedAt }: ExecutionView): boolean =>
-  endedAt === undefined && (status === 'ready' || status === 'pending');
+/** The step, or its next round, may still take a message. */
+const isAwaited = ({ kind, status }: StepView, { endedAt }: ExecutionView): boolean =>
+  endedAt === undefined &&
+  (status === 'ready' || status === 'pending' || (kind === 'child' && status === 'running'));
 
 function Whole({
   id,

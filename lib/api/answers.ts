@@ -239,9 +239,12 @@ export interface StepView {
   readonly by?: Caller;
   /** An attempt of it may have had an effect, as far as is known. */
   readonly mayHaveActed?: boolean;
-  /** Only for a receive: what it waits for; once it took one, its id and when it was accepted. */
+  /**
+   * Only for a receive, and for rounds that begin with messages: what it, or its latest round, waits for;
+   * once it took one, its id and when it was accepted.
+   */
   readonly message?: { readonly name: string; readonly id?: string; readonly at?: number };
-  /** When a wait, a callback, an approval or a receive ends. */
+  /** When a wait, a callback, an approval or a receive ends, or the wait of a round for its message. */
   readonly waitsUntil?: number;
   /** Only for a lane, while it waits for a place. */
   readonly lane?: LaneView;

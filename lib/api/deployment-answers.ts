@@ -62,6 +62,14 @@ export interface WorkflowPauseView {
   readonly lastPause?: EndedPause;
 }
 
+/** The message that a round begins with: how long it is waited for, or the reference that gives this. */
+export interface RoundMessageView {
+  readonly name: string;
+  readonly withinMs?: number;
+  readonly within?: Json;
+  readonly otherwise?: 'continue';
+}
+
 /** One stage of a recovery. */
 export interface RecoveryView {
   readonly kind: Stage['kind'];
@@ -109,8 +117,13 @@ export interface WorkflowStepView {
   readonly atMost?: number;
   /** Only for a child. */
   readonly workflow?: string;
-  /** Only for a repeated child; its condition as in the plan. */
-  readonly rounds?: { readonly atMost: number; readonly until: Json };
+  /** Only for a repeated child; its condition, and the messages of its rounds, as in the plan. */
+  readonly rounds?: {
+    readonly atMost: number;
+    readonly until: Json;
+    readonly first?: RoundMessageView;
+    readonly message?: RoundMessageView;
+  };
   /** Only for a map; the list as in the plan. */
   readonly over?: Json;
   readonly concurrency?: number;

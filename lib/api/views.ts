@@ -44,6 +44,7 @@ import {
   isForward,
   pauseOf,
   type Step,
+  receivedBy,
 } from '../core/records/state.ts';
 import { underWay } from '../core/holds/pause.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
@@ -51,6 +52,7 @@ import { leftOutOf } from '../core/step/history.ts';
 import { shownStatus } from '../core/step/turn.ts';
 import { childIds, idsOfTries } from '../core/waiting/child.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
+import { roundMessage } from '../core/waiting/rounds.ts';
 import { waitsUntil } from '../core/waiting/waits.ts';
 import { rootOf } from '../core/values/names.ts';
 import type {
@@ -212,13 +214,19 @@ function awaited(step: PlanStep, state: Snapshot): Awaited {
   const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
   const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
   const question = callbackOf(state, step.name);
-  const { received } = state.steps[step.name] ?? {};
   return {
-    ...(isReceive(step) ? { message: { name: step.message, ...received } } : {}),
+    ...given({ message: messageOf(step, state.steps[step.name]) }),
     ...(untilAt === undefined ? {} : { waitsUntil: untilAt }),
     ...(untilAt === undefined || token === undefined ? {} : { token }),
     ...(question !== undefined && isOpen(question) ? { question: questionView(question) } : {}),
   };
+}
+
+/** The message that a step, or the latest of its rounds, waits for or took. */
+function messageOf(step: PlanStep, record: Step | undefined): StepView['message'] {
+  const { name } = roundMessage(step, record) ?? {};
+  const message = isReceive(step) ? step.message : name;
+  return message === undefined ? undefined : { name: message, ...(record && receivedBy(record)) };
 }
 
 /** The reply to a stop or a resolution: how the execution goes on, and what is in effect now. */

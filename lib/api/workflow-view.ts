@@ -61,7 +61,13 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
         ...recoveryOf(step.recovery),
         ...(step.rounds === undefined
           ? {}
-          : { rounds: { atMost: step.rounds.atMost, until: step.rounds.until } }),
+          : {
+              rounds: {
+                atMost: step.rounds.atMost,
+                until: step.rounds.until,
+                ...given({ first: step.rounds.first, message: step.rounds.message }),
+              },
+            }),
       };
     case 'map':
       return {

@@ -53,7 +53,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent, StepStatus | readonly Step
   },
   running: {
     ...stays('running', 'heartbeat', 'process-died', 'start-children', 'child-ended'),
-    ...stays('running', 'begin-try', 'end-rounds'),
+    ...stays('running', 'begin-try', 'end-rounds', 'receive', 'elapse'),
     ...SUCCESS,
     fail: ['retrying', 'failed', 'waiting'],
     lose: 'unknown',

@@ -5,11 +5,12 @@
  * read nothing is said.
  */
 
-import type { ReceiveStep } from '../core/plan/plan.ts';
+import type { PlanStep, ReceiveStep } from '../core/plan/plan.ts';
 import type { MailboxEntry } from '../core/records/mailbox.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { isForward, type Step } from '../core/records/state.ts';
 import { timeText } from '../core/values/text.ts';
+import { awaitedBy, roundMessage, roundOf } from '../core/waiting/rounds.ts';
 import { untilOf } from '../core/waiting/waits.ts';
 import { type Happened, inBrackets } from './words.ts';
 
@@ -22,6 +23,25 @@ export function becauseOfMessage(step: ReceiveStep, state: Snapshot): string | u
   return status !== 'ready' || untilAt === undefined
     ? undefined
     : `no message '${step.message}' has come; it waits until ${timeText(untilAt)}`;
+}
+
+/** What the current round waits for; nothing if it has begun. */
+export function becauseOfRound(step: PlanStep, state: Snapshot): string | undefined {
+  const record = state.steps[step.name];
+  const awaited = awaitedBy(step, record);
+  const untilAt = isForward(state.execution.status) ? untilOf(step, state) : undefined;
+  if (awaited === undefined || untilAt === undefined) return undefined;
+  return `round ${roundOf(record?.children)} waits for its message: no '${awaited.name}' has come; it waits until ${timeText(untilAt)}`;
+}
+
+/** What the current round began with; empty if that is no message. */
+export function roundTookText(step: PlanStep, record: Step): string {
+  const message = roundMessage(step, record);
+  const { received, awaits } = record.children?.rounds ?? {};
+  if (message === undefined || awaits !== undefined) return '';
+  return received === undefined
+    ? `it began without a message '${message.name}': `
+    : `it began with message '${message.name}' (${received.id}), accepted at ${timeText(received.at)}: `;
 }
 
 /** Says with what a step that is done went on. */

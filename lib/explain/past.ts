@@ -152,9 +152,10 @@ function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
   const reason = failure === undefined ? '' : `: ${failure.message}`;
   // Each try of a child step is an execution, not an attempt.
   const deed = performedStep(plan, step) === undefined ? 'try' : DEED[mode];
+  const message = attempt.message === undefined ? '' : `, with message ${attempt.message}`;
   return {
     at: attempt.endedAt,
-    what: `${deed} ${number}${variantWords(plan, step, attempt)}, ${took}: ${result}${reason}`,
+    what: `${deed} ${number}${variantWords(plan, step, attempt)}${message}, ${took}: ${result}${reason}`,
     step,
     evidence: { ...attempt },
   };

@@ -31,7 +31,7 @@ import { isCleanEnd, tryOf } from '../core/waiting/child-tries.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { roundOf } from '../core/waiting/rounds.ts';
 import { untilOf } from '../core/waiting/waits.ts';
-import { becauseOfMessage, leftInMailbox, tookText } from './messages.ts';
+import { becauseOfMessage, becauseOfRound, leftInMailbox, roundTookText, tookText } from './messages.ts';
 import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
 import { timeText } from '../core/values/text.ts';
 
@@ -39,7 +39,7 @@ import { timeText } from '../core/values/text.ts';
 export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | undefined {
   const record = state.steps[step.name];
   if (step.kind === 'agent') return undefined;
-  if (hasChildren(step)) return record && becauseOfChildren(step, record);
+  if (hasChildren(step)) return record && (becauseOfRound(step, state) ?? becauseOfChildren(step, record));
   if (step.kind === 'lane') return becauseOfLane(step, record);
   if (isReceive(step)) return becauseOfMessage(step, state);
   const untilAt = isForward(state.execution.status) ? untilOf(step, state) : undefined;
@@ -105,7 +105,7 @@ function becauseOfChildren(step: ChildStep | MapStep, record: Step): string | un
   const soFar = countText(step, record);
   switch (status) {
     case 'running':
-      return `${tryText(children)}${children?.stop === undefined ? '' : 'its time is over, and they are stopped: '}${soFar}`;
+      return `${tryText(children)}${roundTookText(step, record)}${children?.stop === undefined ? '' : 'its time is over, and they are stopped: '}${soFar}`;
     case 'retrying':
       return `try ${tryOf(children)} is over and has left nothing in effect${inBrackets(failure)}`;
     case 'waiting':
@@ -246,7 +246,7 @@ function deedOfChildren(step: ChildStep | MapStep, record: Step): string | undef
   const { status, failure, children } = record;
   switch (status) {
     case 'running':
-      return `${tryText(children)}${startsText(step, children)}`;
+      return `${tryText(children)}${roundTookText(step, record)}${startsText(step, children)}`;
     case 'done':
     case 'compensated':
       return `${tryText(children)}${status}: ${countText(step, record)}`;

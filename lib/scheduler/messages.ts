@@ -10,7 +10,7 @@
  * can take any more is refused, also where the execution ended while the message was being written.
  */
 
-import { isReceive, messagesOf, type Plan } from '../core/plan/plan.ts';
+import { graphOf, isRepeated, messagesIn, messagesOf, type Plan } from '../core/plan/plan.ts';
 import { workflowNamed } from '../core/plan/workflow.ts';
 import { restartProblemOf } from '../core/operators/retry.ts';
 import type { Mailboxes, Ports } from '../core/ports.ts';
@@ -23,13 +23,14 @@ import {
   MOST_MESSAGE_BYTES,
 } from '../core/records/mailbox.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import { isSatisfied, isUndecided } from '../core/records/state.ts';
+import { isSatisfied, isUndecided, receivedBy, type Step } from '../core/records/state.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
 import { isSteadfastError, refuse, type SteadfastError } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
 import { asJson, type Json, utf8Bytes } from '../core/values/json.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { cut } from '../core/values/text.ts';
+import { roundOf } from '../core/waiting/rounds.ts';
 import { planOf } from '../engine/plans.ts';
 import { reconcile } from '../engine/reconcile.ts';
 import { check, jsonLimitsOf } from '../engine/schema.ts';
@@ -193,7 +194,9 @@ async function addressed(scheduler: Scheduler, to: Addressee, name: string): Pro
 }
 
 const takingSteps = (plan: Plan, name: string): readonly string[] =>
-  plan.steps.filter((step) => isReceive(step) && step.message === name).map((step) => step.name);
+  graphOf(plan)
+    .receives.filter((step) => messagesIn(step).includes(name))
+    .map((step) => step.name);
 
 function nobody(scheduler: Scheduler, to: Addressee): SteadfastError {
   if (to.workflow === undefined) return unknownExecution(to.executionId);
@@ -228,7 +231,16 @@ function refuseEnded(plan: Plan, state: Snapshot, name: string): void {
 function mayBeTaken(plan: Plan, state: Snapshot, name: string): boolean {
   const { status } = state.execution;
   const mayGoOn = isUndecided(status) || (status === 'failed' && restartProblemOf(plan, state) === undefined);
-  return mayGoOn && takingSteps(plan, name).some((step) => !isSatisfied(state.steps[step]));
+  return mayGoOn && takingSteps(plan, name).some((step) => mayTake(plan, state.steps[step], step));
+}
+
+/** A step with rounds takes messages as long as one more may begin. */
+function mayTake(plan: Plan, record: Step | undefined, name: string): boolean {
+  const step = graphOf(plan).step.get(name);
+  const { rounds } = record?.children ?? {};
+  if (!isRepeated(step) || record?.status !== 'running' || rounds?.awaits !== undefined)
+    return !isSatisfied(record);
+  return rounds?.isOver !== true && roundOf(record.children) < step.rounds.atMost;
 }
 
 /** @throws SteadfastError `too-large`, `bad-message` */
@@ -355,7 +367,7 @@ async function answerOf(
   const isTaken =
     message.taken !== undefined ||
     state === undefined ||
-    Object.values(state.steps).some(({ received }) => received?.id === id) ||
+    Object.values(state.steps).some((step) => receivedBy(step)?.id === id) ||
     mayBeTaken(plan, state, name) ||
     (await sentBefore(sending))?.taken !== undefined;
   if (!isTaken) refuseEnded(plan, state, name);

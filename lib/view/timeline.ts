@@ -291,11 +291,11 @@ function toCome(step: StepView, last: Stretch | undefined, view: ExecutionView, 
 }
 
 /** One round, or one try of a round that failed; the next begins as soon as it has ended. */
-const ofRound = ({ number, outcome, claimedAt, endedAt, failure }: AttemptView): Stretch => ({
+const ofRound = ({ number, outcome, claimedAt, endedAt, failure, message }: AttemptView): Stretch => ({
   kind: 'wait',
   from: claimedAt,
   to: endedAt,
-  note: `execution ${number}: ${outcome}${failure === undefined ? '' : ` (${failure.code})`}`,
+  note: `execution ${number}${message === undefined ? '' : ` with message ${message}`}: ${outcome}${failure === undefined ? '' : ` (${failure.code})`}`,
   ...(outcome === 'failed' ? ({ failed: true } as const) : {}),
 });
 

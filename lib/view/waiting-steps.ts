@@ -19,10 +19,12 @@ type Children = NonNullable<StepView['children']>;
 
 /** The note of a step that waits, or has executions of its own. */
 export function noteOfKind(step: StepView, now: number): string | undefined {
-  if (step.children !== undefined) return childrenNote(step.children);
+  const { waitsUntil = now } = step;
+  const left = waitsUntil - now;
+  const until = left > 0 ? `until ${timeText(waitsUntil)}, ${durationText(left)} more` : 'time is over';
+  if (step.children !== undefined)
+    return `${childrenNote(step.children)}${step.waitsUntil === undefined ? '' : `; waits for message '${step.message?.name ?? ''}', ${until}`}`;
   if (step.waitsUntil === undefined) return undefined;
-  const left = step.waitsUntil - now;
-  const until = left > 0 ? `until ${timeText(step.waitsUntil)}, ${durationText(left)} more` : 'time is over';
   if (step.kind === 'lane') return `${laneText(step.lane)}, ${until}`;
   if (step.kind === 'receive') return `waits for a message, ${until}`;
   return step.kind === 'wait' ? until : `waits for an answer, ${until}${defaultOf(step)}`;
@@ -192,13 +194,21 @@ function performedBy(step: WorkflowStepView): string {
     case 'child':
       return step.rounds === undefined
         ? `child ${step.workflow ?? ''}`
-        : `rounds of ${step.agent ?? step.workflow ?? ''}, at most ${step.rounds.atMost}`;
+        : `rounds of ${step.agent ?? step.workflow ?? ''}, at most ${step.rounds.atMost}${eachMessage(step.rounds)}`;
     case 'map':
       return `map ${step.agent ?? step.workflow ?? ''}`;
     default:
       return step.agent ?? '';
   }
 }
+
+/** What the rounds begin with; the first, too, unless it is given its input. */
+const eachMessage = ({ first, message }: NonNullable<WorkflowStepView['rounds']>): string =>
+  message === undefined
+    ? first === undefined
+      ? ''
+      : `, the first with a message '${first.name}'`
+    : `, each${first === undefined ? ' but the first' : ''} with a message '${message.name}'`;
 
 /** The number of a step's attempts that are not shown. */
 export const leftOutText = ({ count }: NonNullable<StepView['attemptsLeftOut']>): string =>

@@ -37,6 +37,8 @@ const STEP_ROWS = `
   running   stop-children      running|compensating
   running   begin-try          running
   running   end-rounds         running
+  running   receive            running
+  running   elapse             running
   retrying  claim              running
   retrying  expire             failed
   retrying  done               done

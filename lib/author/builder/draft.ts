@@ -23,7 +23,7 @@ import {
 } from '../../core/plan/plan.ts';
 import type { Expr } from '../../core/plan/refs.ts';
 import { type Ref, toExpr } from '../references.ts';
-import { pauseProblem } from '../checks/check-rounds.ts';
+import { pauseProblem, withoutMessages } from '../checks/check-rounds.ts';
 import { longerThanWithin } from '../checks/check-waiting.ts';
 import { problem, refusal } from '../checks/refusal.ts';
 import {
@@ -37,6 +37,8 @@ import {
   type MayFailOptions,
 } from './waiting-steps.ts';
 import { defaultRecovery, planStage, recoveryProblem, undoOf } from './recovery-options.ts';
+import { declareMessage } from './receive.ts';
+import { isReceived } from './received.ts';
 import { planOfRound, type RepeatOptions, repeatStep } from './rounds.ts';
 
 /** The options of a workflow: its input, its time limit, and how its executions are found and limited. */
@@ -187,6 +189,10 @@ export function repeatOf(
   uses: (step: string, agents: readonly Agent[]) => void,
 ): ChildStep {
   const { workflow: workflowName, withinMs } = draft;
+  const received = [first, options.next].filter(isReceived);
+  const unfit = received.length === 0 ? withoutMessages(options) : undefined;
+  if (unfit !== undefined) throw refusal(workflowName, name, unfit);
+  for (const one of received) declareMessage(draft, name, one.name, one.message);
   const build = (round: { plan: Plan; undo: 'none' | 'required'; byAgent?: true }): ChildStep => {
     const refuses = (until: Expr, pauseMs: number): void => {
       const refused =
@@ -204,8 +210,9 @@ export function repeatOf(
   }
   const other = performer as Workflow;
   const step = build({ plan: other.plan, undo: 'required' });
-  for (const one of [step.input, step.rounds?.next ?? []].flat())
-    checkConstantInput(workflowName, name, other, one);
+  const { first: awaited, message, next = null } = step.rounds ?? {};
+  if (awaited === undefined) checkConstantInput(workflowName, name, other, step.input);
+  if (message === undefined && next !== null) checkConstantInput(workflowName, name, other, next);
   uses(name, other.agents);
   draft.children.push(other);
   return step;

@@ -95,6 +95,7 @@ export const STEP_OPTIONS = {
     next: true,
     maxRounds: true,
     every: true,
+    otherwise: true,
     recovery: true,
     undo: true,
   } as const satisfies KeysOf<RepeatOptions<unknown, unknown>>,

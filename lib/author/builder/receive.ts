@@ -9,7 +9,6 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ReceiveStep } from '../../core/plan/plan.ts';
 import type { Duration } from '../../core/values/duration.ts';
 import { problem, refusal } from '../checks/refusal.ts';
-import type { Draft } from './draft.ts';
 import { type AnyStepOptions, baseOf, type MayFailOptions, parseDurationOrNone } from './waiting-steps.ts';
 
 /** The options of a step that takes a message. */
@@ -36,6 +35,12 @@ export interface ReceiveOptions<O, E extends 'fail' | 'continue' = 'fail'>
   readonly name?: string;
 }
 
+/** The workflow that is declared, and the schemas of its messages so far. */
+interface Declaring {
+  readonly workflow: string;
+  readonly messages: Record<string, StandardSchemaV1>;
+}
+
 /** The body of a message; with `otherwise: 'continue'` it may be null. */
 export type Received<O, E extends 'fail' | 'continue'> = E extends 'continue' ? O | null : O;
 
@@ -44,17 +49,12 @@ export type Received<O, E extends 'fail' | 'continue'> = E extends 'continue' ? 
  * @throws SteadfastError `workflow-refused`
  */
 export function receiveOf(
-  { workflow, messages }: Pick<Draft, 'workflow' | 'messages'>,
+  { workflow, messages }: Declaring,
   name: string,
   options: ReceiveOptions<unknown, 'fail' | 'continue'>,
 ): ReceiveStep {
   const { message: schema, name: message = name, otherwise } = options;
-  const known = messages[message] ?? schema;
-  if (known !== schema) {
-    const text = `another step takes messages '${message}' with another schema: give both the same one, or another name`;
-    throw refusal(workflow, name, problem('bad-message', text));
-  }
-  messages[message] = schema;
+  declareMessage({ workflow, messages }, name, message, schema);
   return {
     kind: 'receive',
     ...baseOf(name, options),
@@ -62,4 +62,18 @@ export function receiveOf(
     withinMs: parseDurationOrNone(options.within, `within of step '${name}'`),
     ...(otherwise === undefined || otherwise === 'fail' ? {} : { otherwise }),
   };
+}
+
+/** The messages of one name have one schema. @throws SteadfastError `workflow-refused` */
+export function declareMessage(
+  { workflow, messages }: Declaring,
+  step: string,
+  name: string,
+  schema: StandardSchemaV1,
+): void {
+  if ((messages[name] ?? schema) !== schema) {
+    const text = `another step takes messages '${name}' with another schema: give both the same one, or another name`;
+    throw refusal(workflow, step, problem('bad-message', text));
+  }
+  messages[name] = schema;
 }

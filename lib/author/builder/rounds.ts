@@ -12,25 +12,43 @@ import type {
   AskPersonStage,
   Plan,
   RetryStage,
+  Rounds,
 } from '../../core/plan/plan.ts';
 import { type Duration, parseDuration } from '../../core/values/duration.ts';
+import type { OrUndefined } from '../../core/values/given.ts';
 import { type Condition, type Input, type Ref, ref, toExpr } from '../references.ts';
 import type { Expr } from '../../core/plan/refs.ts';
 import { withPause } from './pause-between.ts';
-import { type AnyStepOptions, childStep, type MayFailOptions } from './waiting-steps.ts';
+import { isReceived, type RoundReceives } from './received.ts';
+import { type AnyStepOptions, childStep, type MayFailOptions, parseDurationOrNone } from './waiting-steps.ts';
 
 /**
  * The options of `w.repeat`.
  * @template I the input of a round @template O its answer
  */
-export interface RepeatOptions<I, O> extends AnyStepOptions, MayFailOptions {
+export interface RepeatOptions<I, O> extends Omit<AnyStepOptions, 'within'>, MayFailOptions {
+  /**
+   * The time of all rounds together. Where rounds begin with messages: how long each waits for its own, from
+   * the end of the round before; then it is required, and may be read from that (`(last) => last.patience`),
+   * a duration or a number of seconds, so that a message can move the deadline of the next.
+   * @default no limit except the workflow's
+   */
+  readonly within?: Duration | ReadTime | ((last: Ref<O>, given: Ref<I>) => ReadTime);
+  /**
+   * Only where rounds begin with messages: what holds without one in time. 'continue': the round begins, and
+   * its `message` is null. 'fail': the step fails with `no-message`.
+   * @default 'fail'
+   */
+  readonly otherwise?:
+    | 'fail'
+    | (I extends { readonly message: infer M } ? (null extends M ? 'continue' : never) : never);
   /** The condition that ends the rounds, on the round's answer and its input. */
   readonly until: (last: Ref<O>, given: Ref<I>) => Condition;
   /**
-   * The input of the next round.
+   * The input of the next round; with `received(…)` it begins with the next message to the execution.
    * @default the same input again
    */
-  readonly next?: (last: Ref<O>, given: Ref<I>) => Input<I>;
+  readonly next?: ((last: Ref<O>, given: Ref<I>) => Input<I>) | NextMessage<I, O>;
   /**
    * The most rounds, 1 to 1,000; tries of a failed round do not count. If one more is needed, the step fails
    * with `too-many-rounds`.
@@ -54,6 +72,22 @@ export interface RepeatOptions<I, O> extends AnyStepOptions, MayFailOptions {
    */
   readonly undo?: 'none' | 'required';
 }
+
+type ReadTime = Ref<string> | Ref<number>;
+
+/** A message as the next round takes it, whose input has a field `message`. */
+type NextMessage<I, O> = I extends { readonly message: infer M }
+  ?
+      | RoundReceives<M, (last: Ref<O>, given: Ref<I>) => Input<Omit<I, 'message'>>>
+      | ({ readonly last: O } extends Omit<I, 'message'> ? RoundReceives<M> : never)
+  : never;
+
+/** A message as the first round takes it. */
+export type FirstMessage<I> = I extends { readonly message: infer M }
+  ?
+      | RoundReceives<M, Input<Omit<I, 'message'>>>
+      | ({ readonly last: null } extends Omit<I, 'message'> ? RoundReceives<M> : never)
+  : never;
 
 /** The output of `w.repeat`. If the step may fail and does, it covers the rounds that succeeded. */
 export interface Repeated<O> {
@@ -87,27 +121,72 @@ export function repeatStep(
 ): ChildStep {
   const [last, given] = [ref<never>('last'), ref<never>('given')];
   // Values that the types exclude are kept, so that the plan's check refuses them.
-  const { until, next, maxRounds, every, recovery = [], ...rest } = options;
+  const { until, next, maxRounds, every, recovery = [], within, otherwise, ...rest } = options;
   const ends = typeof until === 'function' ? toExpr(until(last, given)) : false;
   const pauseMs = every === undefined ? undefined : parseDuration(every, `every of step '${name}'`);
   if (pauseMs !== undefined) refuses(ends, pauseMs);
+  const messages = messagesOf(name, first, { next, within, otherwise });
   const step = childStep(
     name,
     pauseMs === undefined ? plan : withPause(longer(plan, byAgent === true ? 0 : pauseMs), ends, pauseMs),
-    toExpr(first),
-    { undo, ...rest, recovery: recovery as readonly ChildStage[] },
+    isReceived(first) ? besideOf(first.beside ?? { last: null }) : toExpr(first),
+    {
+      undo,
+      ...rest,
+      ...(messages === undefined && within !== undefined ? { within: within as Duration } : {}),
+      recovery: recovery as readonly ChildStage[],
+    },
     withinMs,
   );
   return {
     ...step,
     rounds: {
       until: ends,
-      ...(next === undefined ? {} : { next: toExpr(next(last, given)) }),
+      ...nextOf(next, last, given),
+      ...messages,
       atMost: maxRounds,
       ...(byAgent === true ? { byAgent } : {}),
     },
   };
 }
+
+type Messages = OrUndefined<Pick<RepeatOptions<never, never>, 'next' | 'within' | 'otherwise'>>;
+
+/** The names of the messages, and how long each is waited for; nothing if rounds begin with none. */
+function messagesOf(
+  name: string,
+  first: unknown,
+  { next, within, otherwise }: Messages,
+): Pick<Rounds, 'first' | 'message'> | undefined {
+  if (!isReceived(first) && !isReceived(next)) return undefined;
+  const read = typeof within === 'function' ? within(ref<never>('last'), ref<never>('given')) : within;
+  const wait =
+    read === undefined || typeof read === 'string'
+      ? { withinMs: parseDurationOrNone(read, `within of step '${name}'`) }
+      : { within: toExpr(read) };
+  const by = { ...wait, ...(otherwise === undefined || otherwise === 'fail' ? {} : { otherwise }) };
+  return {
+    ...(isReceived(first) ? { first: { name: first.name, ...by } } : {}),
+    ...(isReceived(next) ? { message: { name: next.name, ...by } } : {}),
+  };
+}
+
+function nextOf(
+  next: RepeatOptions<never, never>['next'],
+  last: Ref<never>,
+  given: Ref<never>,
+): Pick<Rounds, 'next'> {
+  if (next === undefined) return {};
+  if (!isReceived(next)) return { next: toExpr((next as (...both: Ref<never>[]) => unknown)(last, given)) };
+  const { beside } = next;
+  return {
+    next: besideOf(
+      typeof beside === 'function' ? (beside as (...both: Ref<never>[]) => unknown)(last, given) : { last },
+    ),
+  };
+}
+
+const besideOf = (beside: unknown): Expr => toExpr(beside);
 
 const longer = (plan: Plan, byMs: number): Plan => ({ ...plan, withinMs: plan.withinMs + byMs });
 

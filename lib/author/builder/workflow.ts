@@ -70,7 +70,7 @@ import {
   type WorkflowOptions,
 } from './draft.ts';
 import { type Received, type ReceiveOptions, receiveOf } from './receive.ts';
-import type { Repeated, RepeatOptions } from './rounds.ts';
+import type { FirstMessage, Repeated, RepeatOptions } from './rounds.ts';
 import { checking, checkWorkflowOptions } from './option-tables.ts';
 import { agentsOn } from './recovery-options.ts';
 
@@ -220,7 +220,7 @@ export interface WorkflowBuilder<I> {
   readonly repeat: <RI, RO, T extends boolean = false, W extends When = undefined>(
     name: string,
     performer: Agent<RI, RO> | Workflow<RI, RO>,
-    first: NoInfer<Input<RI>>,
+    first: NoInfer<Input<RI> | FirstMessage<RI>>,
     options: NoInfer<RepeatOptions<RI, RO>> & Uncertain<T, W>,
   ) => HandleOf<Repeated<RO>, T, W>;
 }

@@ -53,6 +53,18 @@ export function pauseProblem(round: Plan, until: Expr): Problem | undefined {
   return undefined;
 }
 
+/** What only rounds with messages have. @param options as the author wrote them */
+export function withoutMessages(options: {
+  readonly within?: unknown;
+  readonly otherwise?: unknown;
+}): Problem | undefined {
+  const { within, otherwise } = options;
+  if (otherwise === undefined && (within === undefined || typeof within === 'string')) return undefined;
+  const what = otherwise === undefined ? "a 'within' that is read from the data" : "'otherwise'";
+  const message = `${what} is for rounds that begin with messages: write next: received('move', Move), or leave it out`;
+  return problem('bad-rounds', message);
+}
+
 const recoveryProblem = (recovery: readonly Stage[] = []): Problem | undefined =>
   recovery.every(
     (stage): stage is RetryStage | AskPersonStage => stage.kind === 'retry' || stage.kind === 'askPerson',

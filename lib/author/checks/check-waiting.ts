@@ -11,6 +11,7 @@ import {
   type CallbackStep,
   type ChildStep,
   isRepeated,
+  type RepeatedStep,
   type MapStep,
   MAX_ITEMS,
   type Plan,
@@ -51,7 +52,11 @@ export function waitingStepProblem(
     case 'child':
       return (
         depthProblem(plan) ??
-        (isRepeated(step) ? (roundsProblem(step) ?? byAgentProblem(step, plan, agentProblem)) : undefined)
+        (isRepeated(step)
+          ? (roundsProblem(step) ??
+            roundMessagesProblem(step, plan) ??
+            byAgentProblem(step, plan, agentProblem))
+          : undefined)
       );
     case 'map':
       return (
@@ -138,9 +143,46 @@ function callbackProblem(step: CallbackStep, plan: Plan): Problem | undefined {
   );
 }
 
-function receiveProblem({ message, withinMs, otherwise }: ReceiveStep, plan: Plan): Problem | undefined {
-  if (!isDurationMs(withinMs))
-    return problem('unbounded', "a step of kind 'receive' needs 'within', or it could wait for ever");
+const receiveProblem = ({ message, withinMs, otherwise }: ReceiveStep, plan: Plan): Problem | undefined =>
+  isDurationMs(withinMs)
+    ? messageProblem(message, { withinMs, otherwise }, plan)
+    : problem('unbounded', "a step of kind 'receive' needs 'within', or it could wait for ever");
+
+/** The messages that rounds begin with. */
+function roundMessagesProblem({ input, rounds }: RepeatedStep, plan: Plan): Problem | undefined {
+  for (const message of [rounds.first ?? [], rounds.message ?? []].flat()) {
+    const { name, withinMs, within, otherwise } = message;
+    if (within === undefined && !isDurationMs(withinMs ?? Number.NaN))
+      return problem(
+        'unbounded',
+        "rounds that begin with messages need 'within', or they could wait for ever",
+      );
+    const found = messageProblem(name, { withinMs: withinMs ?? 0, otherwise }, plan);
+    if (found !== undefined) return found;
+    const beside = message === rounds.first ? input : rounds.next;
+    if (
+      !isJsonObject(beside) ||
+      Object.keys(beside).some((key) => key.startsWith('$')) ||
+      'message' in beside
+    )
+      return problem(
+        'bad-rounds',
+        "what a round is given beside its message has no fields of its own, or one named 'message': write received('move', Move, { board: … }), as 'next' received('move', Move, (last) => ({ board: last.board }))",
+      );
+  }
+  return sourcesIn(rounds.first?.within ?? null).some((source) => source === 'last' || source === 'given')
+    ? problem(
+        'bad-rounds',
+        "its 'within' reads the round before, and the first round, too, waits for a message: take that by w.receive, and give it to the first round",
+      )
+    : undefined;
+}
+
+function messageProblem(
+  message: string,
+  { withinMs, otherwise }: { readonly withinMs: number; readonly otherwise: unknown },
+  plan: Plan,
+): Problem | undefined {
   if (!isName(message)) {
     const said = JSON.stringify(message) ?? String(message);
     return problem('bad-message', `the name of its message, ${said}, is not allowed: ${NAME_WANTED}`);

@@ -86,6 +86,8 @@ function readsOf(step: PlanStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf)
         ...inCondition,
         ...readsOfInput(step, workflow, jsonSchemaOf),
         ...(step.rounds === undefined ? [] : readsIn(step.rounds.until, IN_UNTIL)),
+        ...readsIn(step.rounds?.first?.within ?? null, { ...OPERAND, needs: 'it waits that long' }),
+        ...readsIn(step.rounds?.message?.within ?? null, { ...OPERAND, needs: 'it waits that long' }),
       ];
     case 'map':
       return [

@@ -13,7 +13,7 @@ import { misfitOf, misfitText } from '../../core/values/issues.ts';
 import { isJsonObject, type JsonObject } from '../../core/values/json.ts';
 import { nearest } from '../../core/values/nearest.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
-import type { AgentStep, ChildStep, PlanStep } from '../../core/plan/plan.ts';
+import type { AgentStep, ChildStep, PlanStep, RoundMessage } from '../../core/plan/plan.ts';
 import type { Expr } from '../../core/plan/refs.ts';
 import { fieldText, nameOf } from '../references.ts';
 import {
@@ -44,10 +44,10 @@ export function inputsOf(workflow: Workflow, step: AgentStep | ChildStep): Given
   const [first] = step.kind === 'child' && step.rounds?.byAgent === true ? step.plan.steps : [step];
   let receiver =
     first?.kind === 'agent' ? toAgent(first.agent) : toWorkflow(workflow, (step as ChildStep).plan.workflow);
-  let given = step.input;
+  const { first: awaited, message, next } = (step.kind === 'child' ? step.rounds : undefined) ?? {};
+  let given = withMessage(step.input, awaited);
   const found: GivenInput[] = [{ ...receiver, given }];
-  const next = step.kind === 'child' ? step.rounds?.next : undefined;
-  if (next !== undefined) found.push({ ...receiver, given: next });
+  if (next !== undefined) found.push({ ...receiver, given: withMessage(next, message) });
   for (const stage of step.recovery ?? []) {
     if (stage.kind !== 'withInput' && stage.kind !== 'useAgent') continue;
     if (stage.kind === 'useAgent') receiver = toAgent(stage.agent);
@@ -56,6 +56,12 @@ export function inputsOf(workflow: Workflow, step: AgentStep | ChildStep): Given
   }
   return found;
 }
+
+/** The input of a round with the message that it begins with: a source that only checks know. */
+const withMessage = (given: Expr, message: RoundMessage | undefined): Expr =>
+  message === undefined || !isJsonObject(given)
+    ? given
+    : { ...given, message: { $ref: `message:${message.name}`, path: [] } };
 
 const toWorkflow = ({ children }: Workflow, called: string): Omit<GivenInput, 'given'> => ({
   to: `workflow '${called}'`,

@@ -50,7 +50,11 @@ export function ownOf(workflow: Workflow, step: PlanStep, jsonSchemaOf: JsonSche
   if (isRepeated(step)) {
     const last = answerOf(workflow, step, jsonSchemaOf);
     const to = documentOf(performerOf(workflow, step)?.input, 'output', jsonSchemaOf);
-    return given({ last, given: to });
+    const messages = [step.rounds.first ?? [], step.rounds.message ?? []].flat().map((message) => {
+      const body = documentOf(workflow.messages?.[message.name], 'output', jsonSchemaOf);
+      return [`message:${message.name}`, message.otherwise === undefined ? body : orNull(body)] as const;
+    });
+    return given({ last, given: to, ...Object.fromEntries(messages) });
   }
   if (step.kind !== 'map') return {};
   const [over] = refsIn(step.over);
@@ -120,7 +124,7 @@ export function knownOf(
       return document(workflow.callbacks[name]);
     case 'receive': {
       const body = document(workflow.messages?.[step.message]);
-      return step.otherwise === 'continue' ? severalOf([body, { schema: NULL, root: NULL }]) : body;
+      return step.otherwise === 'continue' ? orNull(body) : body;
     }
     case 'approval':
       return closed({ approved: {}, by: {}, comment: {} }, ['by', 'comment']);
@@ -134,6 +138,9 @@ export function knownOf(
       return undefined;
   }
 }
+
+const orNull = (body: Known | undefined): Known | undefined =>
+  severalOf([body, { schema: NULL, root: NULL }]);
 
 /** The output of one execution of the step, whichever agent performs it. */
 export function outputOf(

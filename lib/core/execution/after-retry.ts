@@ -26,6 +26,7 @@ import {
   triedAgain,
   triesRoundAgain,
 } from '../waiting/child-retry.ts';
+import { isUnbegunRound } from '../waiting/rounds.ts';
 
 /** The same snapshot if every record counts as stored. @param plan as it is stored */
 export function stateAfterRetry(plan: Plan, state: Snapshot): Snapshot {
@@ -62,6 +63,12 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
   const { children } = record;
   const changedAt = Math.max(record.changedAt, retries?.at(-1)?.at ?? 0);
   const goesOn = children !== undefined && goesOnWithChildren(step, record);
+  if (goesOn && isUnbegunRound(children))
+    return stepAs(record, 'begin-try', {
+      ...beginsAgain(epoch, 0, changedAt),
+      failure: undefined,
+      children: { ...triedAgain(record, children), ended: {} },
+    });
   if (goesOn && triesRoundAgain(children))
     return stepAs(record, 'restart', {
       status: 'retrying',

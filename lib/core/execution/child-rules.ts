@@ -38,7 +38,7 @@ import {
 } from '../waiting/child-stop.ts';
 import { afterTry, isCleanEnd, nextTryBegun, tryOf } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
-import { goesBack, roundBefore } from '../waiting/rounds.ts';
+import { firstRoundAwaits, goesBack, roundBefore } from '../waiting/rounds.ts';
 import { untilOf } from '../waiting/waits.ts';
 import { roundToRead } from './on-round.ts';
 
@@ -62,6 +62,10 @@ export const startChildren: Rule = {
       const lost = isUnbegun(record) ? lostIn(step, state) : undefined;
       if (lost !== undefined) return takingPlaces(step, state, lost);
       if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
+      if (isRepeated(step) && step.rounds.first !== undefined && isUnbegun(record)) {
+        const first = firstRoundAwaits(step, state, event);
+        return written(state, first, first.status === 'failed' ? 'step-failed' : 'round-begun');
+      }
       // Asked first, because computing the executions takes as long as the list.
       if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
       const planned = plannedOf(step, state);
@@ -82,6 +86,7 @@ export const startChildren: Rule = {
   says: {
     'start-children': 'executions of a step are started',
     'step-failed': 'a step fails: what it should run through is not a list',
+    'round-begun': 'the first round waits for its message',
   },
 };
 

@@ -9,13 +9,14 @@
  * bound them.
  */
 
-import { type ChildStep, ofRounds, type Plan, type Rounds } from '../plan/plan.ts';
+import { ofRounds, type Plan, type RepeatedStep } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
 import { executionAfter, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
-import { type Children, MAX_GATHERED_BYTES } from '../records/children.ts';
+import { type Children, MAX_GATHERED_BYTES, MAX_ROUND_INPUT_BYTES } from '../records/children.ts';
 import { type Decision, evaluateNext, type Next, nothing, writing } from '../decisions/decision.ts';
 import type { ChildrenDone } from '../decisions/events.ts';
-import { type Json, utf8Bytes } from '../values/json.ts';
+import { given } from '../values/given.ts';
+import { utf8Bytes } from '../values/json.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
@@ -24,12 +25,15 @@ import { failureWaits } from '../step/point-of-no-return.ts';
 import { answersOwed, scopeOf } from '../step/turn.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
 import { childIds, idsOfTries } from '../waiting/child.ts';
-import { givenToRound, nextRoundBegun, pastRounds, roundOf, roundsEnded } from '../waiting/rounds.ts';
-
-/** The step's record contains the input of its round. */
-const MAX_ROUND_INPUT_BYTES = 100_000;
-
-export type RepeatedStep = ChildStep & { readonly rounds: Rounds };
+import {
+  awaitsOf,
+  givenToRound,
+  nextRoundBegun,
+  pastRounds,
+  type RoundBegins,
+  roundOf,
+  roundsEnded,
+} from '../waiting/rounds.ts';
 
 /**
  * The next read once the latest round has succeeded: its answer, or those of all rounds; nothing while no
@@ -86,14 +90,14 @@ export function roundRead(
         : written(roundsEnded(record, children, event), 'rounds-ended');
     default:
       return isForward(execution.status) && !failureWaits(plan, state)
-        ? written(nextRoundBegun(record, children, verdict.input, event), 'round-begun', true)
+        ? written(nextRoundBegun(record, children, verdict, event), 'round-begun', true)
         : nothing();
   }
 }
 
 type Verdict =
   | { readonly kind: 'last' }
-  | { readonly kind: 'next'; readonly input: Json }
+  | ({ readonly kind: 'next' } & RoundBegins)
   | { readonly kind: 'fail'; readonly changes: StepChanges };
 
 /** A failure for which a repetition cannot help. */
@@ -108,7 +112,7 @@ function judged(
   state: Snapshot,
   { outputs: [last], lostBytes, now }: ChildrenDone & { readonly type: 'gathered' } & DecisionInputs,
 ): Verdict {
-  const { until, next, atMost } = step.rounds;
+  const { until, next, atMost, message: begins } = step.rounds;
   const number = roundOf(record.children);
   const most = mostBytes(state, MAX_GATHERED_BYTES);
   if (lostBytes !== undefined) {
@@ -121,19 +125,21 @@ function judged(
   }
   const leftOut = leftOutIn(ofRounds(step), state) ?? lostOfRound(state, record);
   if (leftOut !== undefined) return failure(leftOut.code, leftOut.message);
-  const given = givenToRound(step, record, state);
-  const scope = { ...scopeOf(state), last, given };
+  const before = givenToRound(step, record, state);
+  const scope = { ...scopeOf(state), last, given: before };
   if (evaluateExpression(until, scope) === true) return { kind: 'last' };
   if (record.children?.stop !== undefined || isTimeOver(step, state, now))
     return { kind: 'fail', changes: FAILED_FOR_TIME };
   if (number >= atMost)
     return failure('too-many-rounds', `its 'until' did not hold after ${atMost} rounds ('maxRounds')`);
-  const input = next === undefined ? given : (evaluateExpression(next, scope) ?? null);
+  const input = next === undefined ? before : (evaluateExpression(next, scope) ?? null);
   const bytes = utf8Bytes(JSON.stringify(input));
   const mostGiven = mostBytes(state, MAX_ROUND_INPUT_BYTES);
-  if (bytes <= mostGiven) return { kind: 'next', input };
-  const message = `the input of round ${number + 1} has ${bytes} bytes; at most ${mostGiven} are allowed`;
-  return failure('input-too-large', message);
+  const awaits = begins === undefined ? undefined : awaitsOf(begins, scope);
+  if (awaits !== undefined && 'code' in awaits) return failure(awaits.code, awaits.message);
+  if (bytes <= mostGiven) return { kind: 'next', input, ...given({ awaits }) };
+  const tooLarge = `the input of round ${number + 1} has ${bytes} bytes; at most ${mostGiven} are allowed`;
+  return failure('input-too-large', tooLarge);
 }
 
 type Answers = ChildrenDone & { readonly type: 'gathered' } & DecisionInputs;

@@ -148,6 +148,21 @@ export interface Rounds {
   readonly atMost: number;
   /** An agent performs a round: its plan is that one step. */
   readonly byAgent?: true;
+  /** Each round after the first begins with such a message, which its input has as `message`. */
+  readonly message?: RoundMessage;
+  /** So does the first. */
+  readonly first?: RoundMessage;
+}
+
+/** The message that a round begins with. */
+export interface RoundMessage {
+  readonly name: string;
+  /** How long it is waited for, from the end of the round before; or `within`. */
+  readonly withinMs?: number;
+  /** Seconds, or a duration, read from the data: of `message` also from the round before. */
+  readonly within?: Expr;
+  /** Without a message in time the round begins with null. Absent: the step fails. */
+  readonly otherwise?: 'continue';
 }
 
 /** Another workflow, run as a child execution; or several, one after the other, if it has rounds. */
@@ -227,7 +242,7 @@ export interface PlanGraph {
   /** The steps that agents perform, in plan order. */
   readonly performed: readonly AgentStep[];
   /** The steps that take messages, in plan order. */
-  readonly receives: readonly ReceiveStep[];
+  readonly receives: readonly (ReceiveStep | RepeatedStep)[];
   readonly dependents: ReadonlyMap<string, readonly PlanStep[]>;
   /** All predecessors of a step, direct or not; filled on demand. */
   readonly ancestors: Map<string, ReadonlySet<string>>;
@@ -245,7 +260,7 @@ export function graphOf(plan: Plan): PlanGraph {
   const graph: PlanGraph = {
     step: new Map(plan.steps.map((step) => [step.name, step])),
     performed: plan.steps.filter(isAgentStep),
-    receives: plan.steps.filter(isReceive),
+    receives: plan.steps.filter(takesMessages),
     dependents,
     ancestors: new Map(),
   };
@@ -317,7 +332,8 @@ export const asksAnother = (plan: Plan): boolean =>
   });
 
 /** A child step with rounds: another execution after each that succeeded. */
-export const isRepeated = (step: PlanStep | undefined): step is ChildStep & { readonly rounds: Rounds } =>
+export type RepeatedStep = ChildStep & { readonly rounds: Rounds };
+export const isRepeated = (step: PlanStep | undefined): step is RepeatedStep =>
   step?.kind === 'child' && step.rounds !== undefined;
 
 export const isForAnother = (step: PlanStep | undefined): boolean =>
@@ -328,12 +344,24 @@ export const isCallback = (step: PlanStep | undefined): step is CallbackStep =>
 
 export const isReceive = (step: PlanStep | undefined): step is ReceiveStep => step?.kind === 'receive';
 
+/** It takes one message, or its rounds take several. */
+const takesMessages = (step: PlanStep | undefined): step is ReceiveStep | RepeatedStep =>
+  messagesIn(step).length > 0;
+
 /** An answer or a message from outside ends it, which may come at any time. */
 export const endsByParty = (step: PlanStep | undefined): boolean => isCallback(step) || isReceive(step);
 
+/** The names of the messages that the step takes. */
+export function messagesIn(step: PlanStep | undefined): readonly string[] {
+  if (isReceive(step)) return [step.message];
+  if (!isRepeated(step)) return [];
+  const { first, message } = step.rounds;
+  return [first, message].flatMap((one) => one?.name ?? []);
+}
+
 /** The names of the messages that an execution of the plan takes. */
 export const messagesOf = (plan: Plan): readonly string[] => [
-  ...new Set(graphOf(plan).receives.map(({ message }) => message)),
+  ...new Set(graphOf(plan).receives.flatMap(messagesIn)),
 ];
 
 /** All expressions of a step that may read outputs of others. */
@@ -347,7 +375,12 @@ export function ownExpressions(step: PlanStep): Expr[] {
     case 'agent':
       return [step.input, ...inputsOf(recoveryOf(step))];
     case 'child':
-      return [step.input, ...inputsOf(recoveryOf(step)), ...ofRounds(step)];
+      return [
+        step.input,
+        ...inputsOf(recoveryOf(step)),
+        ...ofRounds(step),
+        ...given(step.rounds?.first?.within),
+      ];
     case 'wait':
       return [step.for ?? [], step.until ?? []].flat();
     case 'map':
@@ -364,7 +397,9 @@ export function ownExpressions(step: PlanStep): Expr[] {
 
 /** The expressions that are evaluated after each round. */
 export const ofRounds = ({ rounds }: ChildStep): Expr[] =>
-  rounds === undefined ? [] : [rounds.until, ...(rounds.next === undefined ? [] : [rounds.next])];
+  rounds === undefined ? [] : [rounds.until, ...given(rounds.next), ...given(rounds.message?.within)];
+
+const given = (expr: Expr | undefined): Expr[] => (expr === undefined ? [] : [expr]);
 
 /** The stages after the first attempt; none for a step without a recovery. */
 export const recoveryOf = (step: PlanStep): readonly Stage[] =>

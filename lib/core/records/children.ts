@@ -67,6 +67,8 @@ export interface ChildEnd {
 
 /** The most that a step keeps of its executions' outputs; if there is more, they keep it. */
 export const MAX_GATHERED_BYTES = 100_000;
+/** The step's record contains the input of its round. */
+export const MAX_ROUND_INPUT_BYTES = 100_000;
 
 /**
  * What becomes of a step's executions once they are stopped. `stop`: those under way are undone, and
@@ -113,6 +115,12 @@ export interface Children {
   readonly restartedAfter?: Readonly<Record<string, number>>;
 }
 
+/** A message that was taken, and when it was accepted. */
+export interface ReceivedMessage {
+  readonly id: string;
+  readonly at: number;
+}
+
 /** The rounds of a step: its tries number them, together with failed tries. */
 export interface RoundsSoFar {
   /** How many rounds before the latest have succeeded. */
@@ -123,6 +131,10 @@ export interface RoundsSoFar {
   readonly input?: Json;
   /** The latest round's input is stored outside the table: `input` is absent until it is loaded. */
   readonly inputAt?: ValueRef;
+  /** The latest round has its number, and begins with a message: how long it waits for that. */
+  readonly awaits?: { readonly withinMs: number };
+  /** The message that the latest round has begun with; the input has its body. */
+  readonly received?: ReceivedMessage;
   /** The latest round's answer ends them. */
   readonly isOver?: true;
   /** A tolerated failure in an earlier round may have left something in effect. */

@@ -11,7 +11,7 @@
 
 import type { ExecutionStatus, StepStatus } from '../moves.ts';
 import type { Caller } from '../values/caller.ts';
-import type { Children, Parent } from './children.ts';
+import type { Children, Parent, ReceivedMessage } from './children.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
 import type { Hold } from './hold.ts';
@@ -199,6 +199,8 @@ export interface Attempt {
   readonly variant?: number;
   /** A person gave its input. */
   readonly given?: true;
+  /** The id of the message that a round began with. */
+  readonly message?: string;
   readonly claimedAt: number;
   readonly endedAt: number;
   readonly outcome:
@@ -345,8 +347,8 @@ export interface Step {
   readonly wrongAnswer?: string;
   /** The person who answered a callback or an approval. */
   readonly by?: Caller;
-  /** The message that it took, and when that was accepted. */
-  readonly received?: { readonly id: string; readonly at: number };
+  /** The message that it took; of rounds each has its own. */
+  readonly received?: ReceivedMessage;
   /** Probes without a verdict since the outcome became unknown. */
   readonly probes: number;
   /** How many attempts to undo were claimed. */
@@ -392,6 +394,10 @@ export const isLeased = (step: Step | undefined): step is LeasedStep => step?.le
 /** Predecessors in this status let a step start: no move but the undo of a done step follows. */
 export const isSatisfied = (step: Step | undefined): boolean =>
   step?.status === 'done' || step?.status === 'skipped' || step?.status === 'tolerated';
+
+/** The message that a step, or its latest round, took. */
+export const receivedBy = ({ received, children }: Step): ReceivedMessage | undefined =>
+  received ?? children?.rounds?.received;
 
 export const callbackToken = (execution: Execution, step: string): string | undefined => {
   const key = execution.callbackKeys?.[step];

@@ -140,10 +140,12 @@ function withUnleasedEnd(
   inputs: DecisionInputs,
 ): Execution | undefined {
   if (step === undefined || isLeased(steps[step.name]) || isLeased(step)) return undefined;
+  const before = steps[step.name];
   const isDefault =
-    endsByParty(graphOf(plan).step.get(step.name)) &&
-    step.status === 'done' &&
-    steps[step.name]?.status !== 'answered';
+    (endsByParty(graphOf(plan).step.get(step.name)) &&
+      step.status === 'done' &&
+      before?.status !== 'answered') ||
+    (before?.children?.rounds?.awaits !== undefined && step.children?.rounds?.awaits === undefined);
   const isOver = step.status === 'failed' || isDefault || isAllOver(plan, { ...steps, [step.name]: step });
   return isOver ? executionAfter(execution, 'set-wake-time', inputs, {}) : undefined;
 }

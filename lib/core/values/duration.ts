@@ -69,8 +69,8 @@ export function lengthMsOf(given: Json | undefined): number | undefined {
 }
 
 /** Why it is not a duration: what is allowed. */
-export const lengthProblem = (given: Json | undefined): string =>
-  `'for' is ${JSON.stringify(given)?.slice(0, MAX_CHARS) ?? 'absent'}; allowed: a number of seconds, or a duration such as '30s', '2m', '1h30m', at most 366d`;
+export const lengthProblem = (given: Json | undefined, what = "'for'"): string =>
+  `${what} is ${JSON.stringify(given)?.slice(0, MAX_CHARS) ?? 'absent'}; allowed: a number of seconds, or a duration such as '30s', '2m', '1h30m', at most 366d`;
 
 /** Whether a plan may contain it as a time: finite, positive, not longer than any clock of ours counts. */
 export const isDurationMs = (ms: number): boolean => Number.isFinite(ms) && ms > 0 && ms <= MAX_DURATION_MS;

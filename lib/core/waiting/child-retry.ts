@@ -41,14 +41,16 @@ export const goesOnWithChildren = (step: PlanStep, { status, children }: Step): 
   hasChildren(step) &&
   children !== undefined &&
   (status === 'failed' ||
-    (status === 'fenced' && ((hasTries(step) && !isCleanEnd(children)) || hasEarlierRounds(children))));
+    (status === 'fenced' && ((hasTries(step) && !isCleanEnd(children)) || keepsRounds(children))));
 
 /**
- * The current round is over and has left nothing, and the rounds before it stay: it is retried, under a
- * number of its own.
+ * The current round is over and has left nothing, and the rounds before it stay, as does the message that it
+ * began with: it is retried, under a number of its own.
  */
-export const triesRoundAgain = (children: Children): boolean =>
-  hasEarlierRounds(children) && isCleanEnd(children);
+export const triesRoundAgain = (children: Children): boolean => keepsRounds(children) && isCleanEnd(children);
+
+const keepsRounds = (children: Children): boolean =>
+  hasEarlierRounds(children) || children.rounds?.received !== undefined;
 
 /** Why they cannot be retried, or nothing. */
 export function restartProblem(

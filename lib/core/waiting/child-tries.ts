@@ -123,6 +123,7 @@ const pastTry = (record: Step, failure: Failure, now: number): Attempt => ({
   failure,
   ...(record.keyVariant === 0 ? {} : { variant: record.keyVariant }),
   ...(record.keyInput === undefined ? {} : { given: true }),
+  ...given({ message: record.children?.rounds?.received?.id }),
 });
 
 /** How many are kept; beyond that nobody can say which tries were rounds. */

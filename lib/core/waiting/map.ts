@@ -88,9 +88,9 @@ export function roomFor(step: ChildStep | MapStep, children: Children | undefine
   return Math.max(0, Math.max(1, Math.floor(step.concurrency / ITEMS_PER_CHILD)) - Math.max(0, open));
 }
 
-/** There are more to be started, and there is room for one. */
+/** There are more to be started, and there is room for one. A round that waits for its message is none. */
 export const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
-  children.started < children.count && roomFor(step, children) > 0;
+  children.rounds?.awaits === undefined && children.started < children.count && roomFor(step, children) > 0;
 
 /** The progress of a list's items. */
 export interface ItemsSoFar {

@@ -1,8 +1,10 @@
 /**
- * A step that takes a message: the mailbox is read once its turn has come, and never waited for unread.
+ * A step or a round that takes a message: the mailbox is read once its turn has come, and never waited for
+ * unread.
  *
- * Owns: which message a step takes, and what that writes. Does not own: when a message is accepted
- * (`scheduler/messages.ts`), until when the step waits (`waits.ts`), reading (`engine/mailbox.ts`).
+ * Owns: which message each takes, and what that writes. Does not own: when a message is accepted
+ * (`scheduler/messages.ts`), until when a step waits (`waits.ts`), the record of a round (`rounds.ts`),
+ * reading (`engine/mailbox.ts`).
  *
  * One transaction of step, execution and mailbox takes a message, so it is taken once, and in no pause that
  * began since the read. A mailbox that was read before a step's turn came says nothing of what came between,
@@ -10,7 +12,7 @@
  * late that is seen; a later one stays for the next step of its name.
  */
 
-import { graphOf, type Plan, type ReceiveStep } from '../plan/plan.ts';
+import { graphOf, isReceive, type Plan, type ReceiveStep, type RepeatedStep } from '../plan/plan.ts';
 import { blankStep, executionAfter } from '../decisions/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
@@ -23,6 +25,7 @@ import type {
 } from '../records/mailbox.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Rule } from '../step/rule.ts';
+import { awaitedBy, roundGiven } from './rounds.ts';
 import { over, untilOf } from './waits.ts';
 
 export const takeMessage: Rule = {
@@ -32,8 +35,8 @@ export const takeMessage: Rule = {
     if (state.mailbox === undefined) return nothing({ kind: 'read-mailbox' });
     const { mailbox, messages } = state.mailbox;
     if (mailbox === undefined) return undefined;
-    for (const { step, untilAt } of open) {
-      const entry = nextEntry(state.mailbox, step.message, untilAt);
+    for (const { step, name, untilAt } of open) {
+      const entry = nextEntry(state.mailbox, name, untilAt);
       if (entry === undefined) continue;
       const message = messageIn(messages, entry.id);
       if (message === undefined) return nothing({ kind: 'read-mailbox', message: entry.id });
@@ -47,11 +50,14 @@ export const takeMessage: Rule = {
   },
 };
 
-/** The steps that wait for a message now, in plan order, and until when. */
-const openReceives = (plan: Plan, state: Snapshot): { step: ReceiveStep; untilAt: number }[] =>
+type Taking = ReceiveStep | RepeatedStep;
+
+/** The steps that wait for a message now, in plan order: its name, and until when. */
+const openReceives = (plan: Plan, state: Snapshot): { step: Taking; name: string; untilAt: number }[] =>
   graphOf(plan).receives.flatMap((step) => {
-    const untilAt = untilOf(step, state);
-    return untilAt === undefined ? [] : [{ step, untilAt }];
+    const name = isReceive(step) ? step.message : awaitedBy(step, state.steps[step.name])?.name;
+    const untilAt = name === undefined ? undefined : untilOf(step, state);
+    return name === undefined || untilAt === undefined ? [] : [{ step, name, untilAt }];
   });
 
 /** Nothing where it was not read. An id may be any text, also one that every object has. */
@@ -80,15 +86,15 @@ interface Found {
   readonly message: ExecutionMessage;
 }
 
-function taking(state: Snapshot, { name }: ReceiveStep, found: Found, event: Evaluation): Decision {
+function taking(state: Snapshot, { name }: Taking, found: Found, event: Evaluation): Decision {
   const { execution } = state;
   const { id, at, body = null } = found.message;
   const record = state.steps[name] ?? blankStep(name, execution);
-  const step = over(record, 'receive', event, {
-    output: body,
-    failure: undefined,
-    received: { id, at },
-  });
+  const received = { id, at };
+  const step =
+    record.children === undefined
+      ? over(record, 'receive', event, { output: body, failure: undefined, received })
+      : roundGiven(record, record.children, state, event, { body, received });
   return writing(
     execution.id,
     {

@@ -2,26 +2,44 @@
  * The rounds of a step that is repeated: after each successful one another execution, until an answer ends
  * them.
  *
- * Owns: the record of the next round, its input, and the record of the round that is undone next. Does not
- * own: tries of a failed round (`child-tries.ts`), how executions are started and stopped (`child.ts`), what
- * follows from an answer (`execution/on-round.ts`), the rules that use this (`execution/child-rules.ts`).
+ * Owns: the record of the next round, its input, what a round with a message waits for, and the record of the
+ * round that is undone next. Does not own: which message is taken (`receive.ts`), tries of a failed round
+ * (`child-tries.ts`), how executions are started and stopped (`child.ts`), what follows from an answer
+ * (`execution/on-round.ts`), the rules that use this (`execution/child-rules.ts`).
  *
  * One counter numbers rounds and failed tries; ids follow from it. S10 a number is recorded in one
  * transaction with the parent's execution before anything is created under it, so a stop takes the place of
  * the latest and finds all others ended. A round begins after the recorded success of the one before. They
  * are undone one at a time, the latest first: the number is recorded before its execution is recalled, and
- * only notices of that number count.
+ * only notices of that number count. A round that begins with a message has its number first, then waits;
+ * nothing is created under it before the write that takes the message.
  */
 
-import type { ChildStep } from '../plan/plan.ts';
-import { evaluateExpression } from '../plan/refs.ts';
-import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
-import type { Children, RoundsSoFar } from '../records/children.ts';
+import {
+  type ChildStep,
+  isRepeated,
+  type PlanStep,
+  type RepeatedStep,
+  type RoundMessage,
+} from '../plan/plan.ts';
+import { evaluateExpression, type Scope } from '../plan/refs.ts';
+import { blankStep, type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import {
+  type ChildEnd,
+  type Children,
+  MAX_ROUND_INPUT_BYTES,
+  type ReceivedMessage,
+  type RoundsSoFar,
+} from '../records/children.ts';
+import { mostBytes, roundInputIn } from '../records/large-values.ts';
+import { lengthMsOf, lengthProblem } from '../values/duration.ts';
+import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
-import type { Json } from '../values/json.ts';
+import { isJsonObject, type Json, utf8Bytes } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Step } from '../records/state.ts';
 import { withAttempt } from '../step/history.ts';
+import { leftOutIn } from '../step/left-out.ts';
 import { hasEarlierRounds, hasOpenChildren, isStopping, roundBelow, scopeOf } from '../step/turn.ts';
 import { givenToTry, nextUnderCounter, tryOf } from './child-tries.ts';
 import { triesActUntil } from './lane.ts';
@@ -44,6 +62,7 @@ const pastRound = (record: Step, now: number): Attempt => ({
   endedAt: now,
   outcome: 'done',
   ...(record.keyInput === undefined ? {} : { given: true }),
+  ...given({ message: record.children?.rounds?.received?.id }),
 });
 
 /** The history of its step with the current round, which succeeded. */
@@ -67,8 +86,16 @@ const sumOf = ({ rounds = NONE, ended }: Children): RoundsSoFar => ({
   ...(rounds.left === true || ended[0]?.left === true ? { left: true } : {}),
 });
 
+/** A round's input, without its message if it waits for one. */
+export type RoundBegins = Pick<RoundsSoFar, 'awaits'> & { readonly input: Json };
+
 /** The record that the next round begins; the evaluation creates it after that. */
-export function nextRoundBegun(record: Step, children: Children, input: Json, inputs: DecisionInputs): Step {
+export function nextRoundBegun(
+  record: Step,
+  children: Children,
+  { input, awaits }: RoundBegins,
+  inputs: DecisionInputs,
+): Step {
   return stepAfter(record, 'begin-try', inputs, {
     changedAt: inputs.now,
     ...pastRounds(record, inputs.now),
@@ -78,9 +105,115 @@ export function nextRoundBegun(record: Step, children: Children, input: Json, in
     failure: undefined,
     keyInput: undefined,
     givenInput: undefined,
-    children: nextUnderCounter(children, { ...sumOf(children), input }),
+    children: nextUnderCounter(children, { ...sumOf(children), input, ...given({ awaits }) }),
   });
 }
+
+/** How long a round waits for its message; or why nobody can say. */
+export function awaitsOf(
+  { withinMs, within = null }: RoundMessage,
+  scope: Scope,
+): { readonly withinMs: number } | Failure {
+  if (withinMs !== undefined) return { withinMs };
+  const read = evaluateExpression(within, scope);
+  const ms = lengthMsOf(read);
+  return ms === undefined ? { code: 'bad-time', message: lengthProblem(read, "'within'") } : { withinMs: ms };
+}
+
+/** The message that the current round of a running step waits for; nothing if it has begun. */
+export function awaitedBy(step: PlanStep, record: Step | undefined): RoundMessage | undefined {
+  const { rounds, stop } = record?.children ?? {};
+  if (rounds?.awaits === undefined || stop !== undefined || record?.status !== 'running') return undefined;
+  return roundMessage(step, record);
+}
+
+/** The message that the current round of a step begins with, whether or not it has begun. */
+export const roundMessage = (step: PlanStep, record: Step | undefined): RoundMessage | undefined =>
+  isRepeated(step) ? step.rounds[roundOf(record?.children) === 1 ? 'first' : 'message'] : undefined;
+
+/** The record that the first round waits for its message; or that the step fails before. */
+export function firstRoundAwaits(
+  { name, input, rounds: { first } }: RepeatedStep,
+  state: Snapshot,
+  inputs: DecisionInputs,
+): Step {
+  const record = state.steps[name] ?? blankStep(name, state.execution);
+  const rest = evaluateExpression(input, scopeOf(state)) ?? null;
+  const awaits = leftOutIn(first?.within, state) ?? awaitsOf(first ?? { name }, scopeOf(state));
+  const failure = 'code' in awaits ? awaits : tooLarge(rest, state);
+  const changes = { changedAt: inputs.now };
+  if (failure !== undefined)
+    return stepAfter(record, 'fail', inputs, { ...changes, status: 'failed', failure });
+  const rounds = { done: 0, input: rest, ...('code' in awaits ? {} : { awaits }) };
+  return stepAfter(record, 'start-children', inputs, {
+    ...changes,
+    status: 'running',
+    children: { count: 1, started: 0, items: 1, tolerated: 0, ended: {}, rounds },
+  });
+}
+
+function tooLarge(input: Json, state: Snapshot): Failure | undefined {
+  const bytes = utf8Bytes(JSON.stringify(input));
+  const most = mostBytes(state, MAX_ROUND_INPUT_BYTES);
+  if (bytes <= most) return undefined;
+  const message = `the input of a round has ${bytes} bytes with its message; at most ${most} are allowed`;
+  return { code: 'input-too-large', message };
+}
+
+/**
+ * The record that a round begins with its message; the evaluation creates it after that. A try of the same
+ * round keeps both.
+ * @param received absent if its time is over, and it begins without one
+ */
+export function roundGiven(
+  record: Step,
+  children: Children,
+  state: Snapshot,
+  inputs: DecisionInputs,
+  message: { readonly body: Json; readonly received?: ReceivedMessage },
+): Step {
+  const { awaits: _, inputAt, ...before } = children.rounds ?? NONE;
+  const { body, received } = message;
+  const rest = roundInputIn(state, record);
+  // A lost value is still named, and fails the step before the round begins.
+  const input = isJsonObject(rest) ? { ...rest, message: body } : undefined;
+  const failure = input && tooLarge(input, state);
+  if (failure !== undefined) return neverBegun(record, inputs, failure, true);
+  const rounds = {
+    ...before,
+    ...given({ received }),
+    ...(input === undefined ? given({ inputAt }) : { input }),
+  };
+  return stepAfter(record, received === undefined ? 'elapse' : 'receive', inputs, {
+    changedAt: inputs.now,
+    children: { ...children, rounds },
+  });
+}
+
+/** The end of a round that never begins: there is no execution, and so no version of one. */
+const NEVER: ChildEnd = { status: 'canceled', version: 0, clean: true };
+
+/** Nothing was created under the latest number: a retry waits under it for the round's message. */
+export const isUnbegunRound = ({ ended: { 0: end } }: Children): boolean =>
+  end?.status === NEVER.status && end.version === NEVER.version;
+
+/**
+ * The step fails because its round cannot begin. Nothing was created under the number, and nothing will be:
+ * that would follow the write of its message, which this one takes the place of.
+ */
+export const neverBegun = (
+  record: Step,
+  inputs: DecisionInputs,
+  failure: Failure,
+  isPermanent = false,
+): Step =>
+  stepAfter(record, 'fail', inputs, {
+    changedAt: inputs.now,
+    status: 'failed',
+    failure,
+    ...(isPermanent ? { isPermanent: true as const } : {}),
+    ...(record.children === undefined ? {} : { children: { ...record.children, ended: { 0: NEVER } } }),
+  });
 
 /** The record that no other round follows: the answers of all are read next. */
 export const roundsEnded = (record: Step, children: Children, inputs: DecisionInputs): Step =>

@@ -34,6 +34,7 @@ import type { Coming, Rule } from '../step/rule.ts';
 import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
 import { FAILED_FOR_TIME, pausedSince, timeOverAt } from '../step/within.ts';
 import { noPlace } from './lane.ts';
+import { awaitedBy, neverBegun, roundGiven } from './rounds.ts';
 
 interface Wait<Of extends PlanStep> {
   /** Until when a step waits whose turn it is; nothing if it does not wait, or no longer waits. */
@@ -85,17 +86,38 @@ const MESSAGE: Wait<ReceiveStep> = {
   atTime: (step, _snapshot, record, inputs) =>
     step.otherwise === 'continue'
       ? over(record, 'elapse', inputs, { output: null, failure: undefined })
-      : over(record, 'expire', inputs, { failure: noMessage(step) }),
-  coming: ({ message, otherwise }) => ({
-    what: `a message '${message}' comes; without one it ${otherwise === 'continue' ? 'goes on' : 'fails'}`,
-    who: 'external-party',
-  }),
+      : over(record, 'expire', inputs, { failure: noMessage(step.message) }),
+  coming: ({ message, otherwise }) => messageComes(message, otherwise === 'continue' ? 'goes on' : 'fails'),
 };
 
-const noMessage = ({ message }: ReceiveStep): Failure => ({
+const messageComes = (message: string, otherwise: string): Coming => ({
+  what: `a message '${message}' comes; without one it ${otherwise}`,
+  who: 'external-party',
+});
+
+const noMessage = (message: string): Failure => ({
   code: 'no-message',
   message: `no message '${message}' came in time`,
 });
+
+/** A round that begins with a message: its step has begun, and no execution of the round has. */
+const MESSAGE_OF_ROUND: Wait<PlanStep> = {
+  until: (_step, { execution }, record) => {
+    const { withinMs = 0 } = record?.children?.rounds?.awaits ?? {};
+    const sinceAt = record?.changedAt ?? 0;
+    return sinceAt + withinMs + pausedSince(execution, sinceAt);
+  },
+  atTime: (step, snapshot, record, inputs) => {
+    const { name, otherwise } = awaitedBy(step, record) ?? { name: '' };
+    return otherwise === 'continue' && record.children !== undefined
+      ? roundGiven(record, record.children, snapshot, inputs, { body: null })
+      : neverBegun(record, inputs, noMessage(name));
+  },
+  coming: (step, record) => {
+    const { name, otherwise } = awaitedBy(step, record) ?? { name: '' };
+    return messageComes(name, otherwise === 'continue' ? 'its next round begins without one' : 'fails');
+  },
+};
 
 const PLACE: Wait<LaneStep> = {
   until: (step, snapshot, record) =>
@@ -117,7 +139,7 @@ const WITHIN: Wait<PlanStep> = {
 const isIn = (record: Step | undefined, ...statuses: Step['status'][]): boolean =>
   statuses.includes(record?.status ?? 'ready');
 
-export const WAITS: Readonly<Record<PlanStep['kind'], Wait<PlanStep>>> = {
+const WAITS: Readonly<Record<PlanStep['kind'], Wait<PlanStep>>> = {
   wait: TIME,
   callback: ANSWER,
   approval: ANSWER,
@@ -128,10 +150,14 @@ export const WAITS: Readonly<Record<PlanStep['kind'], Wait<PlanStep>>> = {
   map: WITHIN,
 };
 
+/** The row of a step: between two rounds that of the message which the next one begins with. */
+const waitOf = (step: PlanStep, record: Step | undefined): Wait<PlanStep> =>
+  awaitedBy(step, record) === undefined ? WAITS[step.kind] : MESSAGE_OF_ROUND;
+
 /** Until when a step waits, or has its time; nothing before its turn, and if it does neither. */
 export function untilOf(step: PlanStep, snapshot: Snapshot): number | undefined {
-  const wait = WAITS[step.kind];
   const record = snapshot.steps[step.name];
+  const wait = waitOf(step, record);
   if ((wait === WITHIN && step.withinMs === undefined) || !isTurn(step, snapshot)) return undefined;
   const isBegun = isIn(record, 'retrying', 'running');
   return isBegun || applies(step, snapshot) ? wait.until(step, snapshot, record) : undefined;
@@ -139,7 +165,7 @@ export function untilOf(step: PlanStep, snapshot: Snapshot): number | undefined 
 
 /** Whether the step waits for a time, an answer, a message or a place, and until when. */
 export const waitsUntil = (step: PlanStep, snapshot: Snapshot): number | undefined =>
-  WAITS[step.kind] === WITHIN ? undefined : untilOf(step, snapshot);
+  waitOf(step, snapshot.steps[step.name]) === WITHIN ? undefined : untilOf(step, snapshot);
 
 /** When a wait whose turn has come is over; nothing if the data names no time. */
 function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
@@ -203,16 +229,18 @@ export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
 export const isWaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined);
 
-/** Child executions are stopped first; between two tries there are none. */
+/** Child executions are stopped first; between two tries, and before a round's message, there are none. */
 const mayPassTime = (step: PlanStep, { steps }: Snapshot): boolean =>
-  !hasChildren(step) || steps[step.name]?.status === 'retrying';
+  !hasChildren(step) ||
+  steps[step.name]?.status === 'retrying' ||
+  waitOf(step, steps[step.name]) === MESSAGE_OF_ROUND;
 
 /** The first step that is over because its time has come, or because it was answered before its turn. */
 export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs): Step | undefined {
   for (const step of plan.steps) {
     if (!mayPassTime(step, snapshot) || (untilOf(step, snapshot) ?? inputs.now + 1) > inputs.now) continue;
     const record = snapshot.steps[step.name] ?? blankStep(step.name, snapshot.execution);
-    return WAITS[step.kind].atTime(step, snapshot, record, inputs);
+    return waitOf(step, record).atTime(step, snapshot, record, inputs);
   }
   return undefined;
 }
@@ -229,11 +257,13 @@ export const endAtTime: Rule = {
     plan.steps.flatMap((step) => {
       const untilAt = untilOf(step, state);
       if (untilAt === undefined) return [];
-      const coming = (): Coming => WAITS[step.kind].coming(step, state.steps[step.name]);
+      const record = state.steps[step.name];
+      const coming = (): Coming => waitOf(step, record).coming(step, record);
       return [{ at: Math.max(untilAt, turnAt(step, state)), step: step.name, coming }];
     }),
   says: {
     'step-done': 'a step is over: its time has come, or its answer counts now',
     'step-failed': 'a step fails: its time is over',
+    'step-running': 'a round begins without a message: the time for that is over',
   },
 };

@@ -79,7 +79,12 @@ describe('the record of the next number', () => {
 
   it('keeps that a round before it has left something', () => {
     const children = childrenOf(1, { 0: end('succeeded') }, { try: 2, rounds: { done: 1, left: true } });
-    const { children: begunNext } = nextRoundBegun(recordOf('sub', 'running'), children, 1, inputs);
+    const { children: begunNext } = nextRoundBegun(
+      recordOf('sub', 'running'),
+      children,
+      { input: 1 },
+      inputs,
+    );
     expect(begunNext?.rounds).toEqual({ done: 2, left: true, input: 1 });
   });
 });

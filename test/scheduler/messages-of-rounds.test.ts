@@ -1,0 +1,71 @@
+/** Messages to executions whose rounds begin with them: refused or taken, and by which (M4, M7). */
+
+import * as z from 'zod/mini';
+import { received } from '../../lib/author/builder/received.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import { agent, eq } from '../../lib/index.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
+import { sendMessage } from '../../lib/scheduler/messages.ts';
+import { anyObject, drain, harness, type Harness } from '../engine/harness.ts';
+
+const worker = agent('worker', {
+  input: z.object({
+    message: z.object({ n: z.number() }),
+    last: z.nullable(z.object({ over: z.boolean() })),
+  }),
+  output: z.object({ over: z.boolean() }),
+  effect: 'idempotent',
+  timeout: '30s',
+  undo: 'none',
+});
+const sender = (h: Harness, executionId: string) => (request: Parameters<typeof sendMessage>[2]) =>
+  sendMessage(h.scheduler, { executionId }, request);
+const refusal = (code: string, details: object = {}) => ({ code, details: expect.objectContaining(details) });
+
+describe('rounds that begin with messages', () => {
+  const Body = z.object({ n: z.number() });
+  const rounds = workflow('rounds', { input: anyObject, within: '9h' }, (w) => {
+    w.repeat(
+      'all',
+      worker,
+      { message: { n: 0 }, last: null },
+      {
+        next: received('next', Body),
+        until: (last) => eq(last.over, true),
+        maxRounds: 3,
+        within: '1h',
+      },
+    );
+  }) as Workflow;
+  const begun = async (over: boolean) => {
+    const h = harness(rounds, { worker: { execute: async () => ({ over }) } }, 1);
+    const { id } = await h.begin();
+    await drain(h);
+    return { h, id, send: (n: number) => sender(h, id)({ name: 'next', body: { n }, id: `m-${n}` }) };
+  };
+
+  it('take as many as rounds may follow, and then no more (M4)', async () => {
+    const { h, id, send } = await begun(false);
+    await send(1);
+    await send(2);
+    await drain(h);
+    const { steps } = await h.state(id);
+    expect(steps['all']).toMatchObject({
+      attempts: [{ number: 1 }, { number: 2, message: 'm-1' }, { number: 3, message: 'm-2' }],
+      failure: { code: 'too-many-rounds' },
+    });
+    await expect(send(3)).rejects.toMatchObject(refusal('ended'));
+  });
+
+  it('take none once the last has begun, or the rounds are over', async () => {
+    const { h, id, send } = await begun(false);
+    await send(1);
+    await drain(h);
+    await send(2);
+    expect((await h.state(id)).steps['all']).toMatchObject({ status: 'running', children: { try: 3 } });
+    await expect(send(3)).rejects.toMatchObject(refusal('ended', { status: 'running' }));
+    expect(await send(2)).toMatchObject({ order: 2 });
+    const over = await begun(true);
+    await expect(over.send(1)).rejects.toMatchObject(refusal('ended', { status: 'succeeded' }));
+  });
+});
