@@ -193,7 +193,10 @@ const workflowOf = (host: Host, at: number): Workflow => {
   const followed = onFailure === undefined ? timed : withOnFailure(timed, onFailure);
   const reminded = reminders === undefined ? followed : withReminders(followed, reminders);
   const taking = accepting === undefined ? reminded : withAcceptance(reminded, accepting);
-  const repeated = repeating === undefined ? taking : withRounds(taking, repeating);
+  const repeated =
+    repeating === undefined
+      ? taking
+      : withRounds(taking, repeating, file === undefined ? sending : undefined);
   const beating = beats === undefined ? repeated : withBeats(repeated, beats);
   const waiting = waits === undefined ? beating : withShortWait(beating, waits);
   return asWorkflow(host, laning === undefined ? waiting : withLane(waiting, laning));

@@ -171,6 +171,10 @@ export const KINDS = [
   'messageEarly',
   'messageInPause',
   'messageTaken',
+  /** A round began with it; a later try of that round kept it; a round began without one. */
+  'messageInRound',
+  'messageKept',
+  'roundWithoutMessage',
   'messageOfDead',
   'messageAfterRetry',
   'messageSeenLate',

@@ -11,6 +11,7 @@ import { isTerminal } from '../../lib/core/records/state.ts';
 import { isSteadfastError } from '../../lib/core/values/errors.ts';
 import { sendMessage } from '../../lib/scheduler/messages.ts';
 import type { Choice } from './plans.ts';
+import { wantedRounds } from './rounds.ts';
 import { type Host, kill, planOf, type Process, schedulerFor } from './process.ts';
 
 /** The share of the steps that wait for a message before they begin. */
@@ -92,7 +93,7 @@ function consider(host: Host, sending: Choice, id: string): void {
   const names = plan === undefined ? [] : messagesOf(plan);
   if (plan === undefined || state === undefined || names.length === 0) return;
   const { life, status } = state.execution;
-  const taking = plan.steps.filter(({ kind }) => kind === 'receive').length;
+  const taking = plan.steps.reduce((sum, step) => sum + takenBy(step), 0);
   const isOver = isTerminal(status);
   if (!isOver && mail.countOf(id, life) >= taking + TOO_MANY) return;
   if (!sending.chance(isOver ? LATE_SHARE : SENT_SHARE)) return;
@@ -101,6 +102,13 @@ function consider(host: Host, sending: Choice, id: string): void {
   const name = latest?.name ?? sending.pick(names);
   send(host, sending, { id, life, messageId, name });
 }
+
+/** How many messages the step takes. */
+const takenBy = (step: PlanStep): number => {
+  const rounds = step.kind === 'child' ? step.rounds : undefined;
+  if (rounds?.message === undefined) return step.kind === 'receive' ? 1 : 0;
+  return wantedRounds(rounds) - (rounds.first === undefined ? 1 : 0);
+};
 
 interface Sent {
   readonly id: string;

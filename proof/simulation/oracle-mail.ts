@@ -7,7 +7,7 @@
  * (`oracle-turns.ts`, `oracle-times.ts`). It believes no mailbox: it keeps a book of its own.
  */
 
-import type { Plan, PlanStep, ReceiveStep } from '../../lib/core/plan/plan.ts';
+import type { ChildStep, Plan, PlanStep, ReceiveStep } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { ExecutionMessage, Mailbox } from '../../lib/core/records/mailbox.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -15,6 +15,7 @@ import type { Step } from '../../lib/core/records/state.ts';
 import type { Mailboxes, WriteResult } from '../../lib/core/ports.ts';
 import type { MailboxTable } from '../../lib/memory/mailboxes.ts';
 import type { MemoryTable } from '../../lib/memory/table.ts';
+import { messageIn, roundAwaited, roundOverAt, waitsSince } from './awaited-rounds.ts';
 import type { KindCounts } from './kinds.ts';
 import { overTimeAt, turnOf } from './oracle-turns.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
@@ -153,21 +154,81 @@ export class OracleMail {
   #judge(problems: string[], mail: MailWrite): void {
     const { plan, before, write } = mail;
     const step = plan.steps.find(({ name }) => name === write.step?.name);
-    if (write.taken !== undefined && (step?.kind !== 'receive' || write.execution === undefined))
+    const takes = step?.kind === 'receive' || roundAwaited(step, before) !== undefined;
+    if (write.taken !== undefined && (!takes || write.execution === undefined))
       problems.push('M3 a message is taken by no step, or without the execution');
+    if (step?.kind === 'child' && write.step !== undefined)
+      this.#judgeRound(problems, mail, step, write.step);
     if (step?.kind !== 'receive' || write.step === undefined) return;
     const was = before.steps[step.name];
     const is = write.step;
     if (is.status === was?.status) return;
-    if (write.taken !== undefined) return this.#judgeTaken(problems, mail, step, is);
+    if (write.taken !== undefined) {
+      if (is.status !== 'done') problems.push(`M3 '${step.name}' took a message and is ${is.status}`);
+      const by = { name: step.name, message: step.message, overAt: this.#overAt(step, before) };
+      return this.#judgeTaken(problems, mail, by, { body: is.output, received: is.received });
+    }
     if (is.received !== undefined) problems.push(`M3 '${step.name}' has a message that nothing took`);
     const isOver = is.status === 'done' || (is.status === 'failed' && is.failure?.code === 'no-message');
-    if (isOver) this.#judgeOver(problems, mail, step);
+    const by = { name: step.name, message: step.message, overAt: this.#overAt(step, before) };
+    if (isOver) this.#judgeOver(problems, mail, by);
     if (is.status === 'done' && (is.output !== null || step.otherwise !== 'continue'))
       problems.push(`M6 '${step.name}' is done without a message`);
   }
 
-  #judgeTaken(problems: string[], { before, write }: MailWrite, step: ReceiveStep, is: Step): void {
+  /** A round takes its message, or begins or fails without; a later try of it keeps what it was given. */
+  #judgeRound(problems: string[], mail: MailWrite, step: ChildStep, is: Step): void {
+    const { before, write } = mail;
+    const { kinds } = this.#eyes;
+    const was = before.steps[step.name]?.children;
+    const [from, to] = [was?.rounds, is.children?.rounds];
+    const awaited = roundAwaited(step, before);
+    const isSame = from !== undefined && to?.done === from.done;
+    if (
+      isSame &&
+      from.received !== undefined &&
+      (to.received?.id !== from.received.id || to.awaits !== undefined)
+    )
+      problems.push(`M3 a round of '${step.name}' loses message '${from.received.id}'`);
+    if (isSame && from.received !== undefined && is.children?.try !== was?.try) kinds.messageKept += 1;
+    if (awaited === undefined) {
+      const isTaken = to?.received !== undefined && to.received.id !== from?.received?.id;
+      return isTaken
+        ? void problems.push(`M3 a round of '${step.name}' has a message that it did not wait for`)
+        : undefined;
+    }
+    const overAt = roundOverAt(step.name, before);
+    const by = { name: step.name, message: awaited.name, overAt };
+    const body = messageIn(to?.input);
+    if (
+      (is.children?.try ?? 1) !== (was?.try ?? 1) ||
+      (is.children?.started ?? 0) > 0 ||
+      to?.done !== from?.done
+    )
+      if (is.status === 'running')
+        problems.push(`M3 a round of '${step.name}' begins before it has its message`);
+    if (write.taken !== undefined) {
+      kinds.messageInRound += 1;
+      if (to?.awaits !== undefined)
+        problems.push(`M3 a round of '${step.name}' still waits for what it took`);
+      return this.#judgeTaken(problems, mail, by, { body, received: to?.received });
+    }
+    if (to?.received !== undefined)
+      problems.push(`M3 a round of '${step.name}' has a message that nothing took`);
+    const isWithout = is.status === 'running' && to?.awaits === undefined;
+    if (!isWithout && is.failure?.code !== 'no-message') return;
+    kinds.roundWithoutMessage += 1;
+    this.#judgeOver(problems, mail, by);
+    if (isWithout && (body !== null || awaited.otherwise !== 'continue'))
+      problems.push(`M6 a round of '${step.name}' begins without a message`);
+  }
+
+  #judgeTaken(
+    problems: string[],
+    { before, write }: MailWrite,
+    step: Taking,
+    is: { readonly body: unknown; readonly received: Step['received'] },
+  ): void {
     const { kinds } = this.#eyes;
     const { id, life, status, epoch } = before.execution;
     const { mailbox, message } = write.taken as NonNullable<Write['taken']>;
@@ -180,9 +241,9 @@ export class OracleMail {
     if (first !== undefined && first.order < known.order)
       problems.push(`M3 '${message.id}' is taken before '${first.id}'`);
     if (known.name !== step.message) problems.push(`M3 '${step.name}' takes a message '${known.name}'`);
-    if (JSON.stringify(is.output) !== JSON.stringify({ of: message.id }))
+    if (JSON.stringify(is.body) !== JSON.stringify({ of: message.id }))
       problems.push(`M3 '${step.name}' has another body than '${message.id}'`);
-    if (is.status !== 'done' || is.received?.id !== message.id || message.body !== undefined)
+    if (is.received?.id !== message.id || message.body !== undefined)
       problems.push(`M3 the records do not say who took '${message.id}'`);
     if (status !== 'running' && status !== 'waiting') problems.push(`M6 a message is taken while ${status}`);
     const left = mailbox.entries.map((one) => one.id).join();
@@ -191,7 +252,7 @@ export class OracleMail {
       .map((one) => one.id)
       .join();
     if (left !== expected) problems.push(`M3 the mailbox has ${left} and not ${expected}`);
-    const overAt = this.#overAt(step, before);
+    const { overAt } = step;
     if (overAt !== undefined && known.trueAt > overAt + CLOCKS_DIFFER_MS)
       problems.push(`M6 '${message.id}' came ${known.trueAt - overAt} ms after the time of '${step.name}'`);
     known.taken = step.name;
@@ -202,11 +263,11 @@ export class OracleMail {
   }
 
   /** It is over without a message: none had come in time. */
-  #judgeOver(problems: string[], { before }: MailWrite, step: ReceiveStep): void {
+  #judgeOver(problems: string[], { before }: MailWrite, step: Taking): void {
     const { kinds } = this.#eyes;
     const { id, life } = before.execution;
     kinds.messageMissed += 1;
-    const overAt = this.#overAt(step, before);
+    const { overAt } = step;
     const left = this.#bookOf(id, life).filter((one) => one.name === step.message && one.taken === undefined);
     const [first] = left;
     if (overAt === undefined || first === undefined) return;
@@ -236,11 +297,13 @@ export class OracleMail {
       const { status, pauses } = state.execution;
       if (status !== 'running' && status !== 'waiting') continue;
       for (const one of firsts(book)) {
-        const step = plan.steps.find((other) => isWaiting(other, one.name, state)) as ReceiveStep | undefined;
+        const step = plan.steps.find((other) => isWaiting(other, one.name, state));
         if (step === undefined || this.#left.has(one.id)) continue;
         const resumedAt = pauses?.at(-1)?.endedAt ?? 0;
-        const from = Math.max(turnOf(step, state) ?? 0, one.trueAt, healedAt, resumedAt);
-        const overAt = this.#overAt(step, state) ?? 0;
+        const sinceAt = step.kind === 'child' ? waitsSince(step.name, state) : (turnOf(step, state) ?? 0);
+        const from = Math.max(sinceAt, one.trueAt, healedAt, resumedAt);
+        const overAt =
+          (step.kind === 'receive' ? this.#overAt(step, state) : roundOverAt(step.name, state)) ?? 0;
         if (now() - from < LOOKED_AFTER_MS || one.at > overAt) continue;
         this.#left.add(one.id);
         violate(id, `L1 '${step.name}' has waited ${now() - from} ms beside message '${one.id}'`);
@@ -260,8 +323,18 @@ export class OracleMail {
   }
 }
 
-/** Its turn has come, and nothing of it is written. */
+/** A step, or a round of one, that takes a message of this name until then. */
+interface Taking {
+  readonly name: string;
+  readonly message: string;
+  readonly overAt: number | undefined;
+}
+
+/** Its turn has come, and nothing of it is written; or its round waits. */
 const isWaiting = (step: PlanStep, name: string, state: Snapshot): boolean =>
+  roundAwaited(step, state)?.name === name || isReceiving(step, name, state);
+
+const isReceiving = (step: PlanStep, name: string, state: Snapshot): boolean =>
   step.kind === 'receive' &&
   step.message === name &&
   turnOf(step, state) !== undefined &&

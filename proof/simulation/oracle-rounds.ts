@@ -7,11 +7,11 @@
  * calling the rules it checks.
  */
 
-import type { ChildStep, Plan, PlanStep, Rounds } from '../../lib/core/plan/plan.ts';
+import type { ChildStep, Plan, PlanStep, RoundMessage, Rounds } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, hasEnd, type Step } from '../../lib/core/records/state.ts';
-import { canonicalJson } from '../../lib/core/values/json.ts';
+import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
 import { childrenOf, type Others } from './families.ts';
 import type { KindCounts } from './kinds.ts';
 import { MARK, wantedRounds } from './rounds.ts';
@@ -44,10 +44,35 @@ export function judgeRoundCreated(execution: Execution, { read, planOf }: Others
     problems.push(`S18 round ${id} is given another input than a person gave`);
   if (!isGiven && marks !== MARK.repeat(done + 1))
     problems.push(`S6 round ${id} is given ${marks} after ${done} that succeeded`);
+  judgeRoundMessage(
+    problems,
+    execution,
+    around.steps[step.name],
+    done === 0 ? step.rounds.first : step.rounds.message,
+  );
   if (done >= step.rounds.atMost) problems.push(`L1 round ${id} is one too many: ${done} have succeeded`);
   if (!isGiven && done >= wantedRounds(step.rounds))
     problems.push(`S6 round ${id} begins after the one that was to be the last`);
   return problems;
+}
+
+/** It begins with the message that its number took, or with what a person gave; a later try with the same. */
+function judgeRoundMessage(
+  problems: string[],
+  { id, input }: Execution,
+  record: Step | undefined,
+  begins: RoundMessage | undefined,
+): void {
+  const { rounds } = record?.children ?? {};
+  if (rounds?.awaits !== undefined)
+    problems.push(`M3 round ${id} begins without the message that it waits for`);
+  if (begins === undefined || record?.keyInput !== undefined) return;
+  if (canonicalJson(rounds?.input ?? null) !== canonicalJson(input))
+    problems.push(`M3 round ${id} is given another input than is recorded`);
+  const { message = null } = (input ?? {}) as { readonly message?: Json };
+  const taken = rounds?.received === undefined ? null : { of: rounds.received.id };
+  if (canonicalJson(message) !== canonicalJson(taken))
+    problems.push(`M3 round ${id} is given another message than it took`);
 }
 
 /** A round that had succeeded is recalled. @param before its record */

@@ -26,6 +26,7 @@ import { type Snapshot, incidentIn } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../../lib/core/records/state.ts';
 import { isLostFailure } from '../../lib/core/step/left-out.ts';
 import { horizonMs } from '../../lib/core/step/lease.ts';
+import { roundAwaited, waitsSince } from './awaited-rounds.ts';
 import type { KindCounts } from './kinds.ts';
 import { isFollowing } from './on-failure.ts';
 import { judgeAccepted } from './oracle-accepted.ts';
@@ -208,6 +209,7 @@ export class OracleTimes {
   }
 
   #judgeStep(problems: string[], written: Written, planned: PlanStep, step: Step): void {
+    if (planned.kind === 'child') return this.#judgeRound(problems, written, planned, step);
     if (planned.kind === 'agent' || planned.kind === 'lane' || hasChildren(planned)) return;
     const { before, write, now } = written;
     const was = before.steps[step.name]?.status ?? 'ready';
@@ -238,6 +240,23 @@ export class OracleTimes {
     if (byDefault && planned.otherwise !== undefined) written.kinds.otherwise += 1;
     if (byDefault && defaultOf(step) !== (planned.otherwise ?? 'fail'))
       problems.push(`L1 without an answer '${step.name}' counts as ${defaultOf(step)}`);
+  }
+
+  /** A round that begins, or fails, without the message that it waits for. */
+  #judgeRound(problems: string[], written: Written, planned: ChildStep, step: Step): void {
+    const { before, now } = written;
+    const { id } = before.execution;
+    const { awaits } = before.steps[step.name]?.children?.rounds ?? {};
+    const { rounds } = step.children ?? {};
+    const isWithout = rounds?.awaits === undefined && rounds?.received === undefined;
+    if (roundAwaited(planned, before) === undefined || awaits === undefined) return;
+    if (step.failure?.code !== 'no-message' && !(step.status === 'running' && isWithout)) return;
+    const sinceAt = waitsSince(step.name, before);
+    const dueAt = sinceAt + awaits.withinMs + this.#pausedMs(id, sinceAt, now);
+    const lateMs = this.#lateMs(written, dueAt);
+    if (lateMs > 0) problems.push(`L1 a round of '${step.name}' waited ${lateMs} ms beyond its time`);
+    if (now + this.#earlyMs(id, sinceAt) < dueAt)
+      problems.push(`L1 a round of '${step.name}' was given up ${dueAt - now} ms before its time`);
   }
 
   /** A paused execution waits for nobody. */

@@ -211,6 +211,8 @@ function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: num
 const unwatchedMs = (step: PlanStep): number => {
   if (step.kind === 'agent') return Math.max(step.leaseMs, step.pickupMs);
   if (step.kind === 'wait') return step.forMs ?? 0;
+  if (step.kind === 'child')
+    return step.rounds?.message === undefined ? 0 : (step.rounds.message.withinMs ?? 90_000);
   const isAwaiting = step.kind === 'callback' || step.kind === 'approval' || step.kind === 'receive';
   return isAwaiting || step.kind === 'lane' ? (step.withinMs ?? 0) : 0;
 };

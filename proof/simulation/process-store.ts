@@ -104,7 +104,10 @@ export class ProcessStore implements Store {
     const { mail, writers } = this.#host;
     return this.#call(
       () =>
-        writers.by(this.#process, () => mail.judged(write, () => this.#table.write(this.#asInTable(write)))),
+        writers.by(this.#process, () => {
+          const whole = this.#asInTable(write);
+          return mail.judged(whole, () => this.#table.write(whole));
+        }),
       (store) => store.write(write),
     );
   }

@@ -30,6 +30,10 @@ export const ROUND_RATES: Emphasis['rates'] = {
 };
 
 const REPEATED_SHARE = 0.85;
+/** The names of the messages, as other steps take them. */
+const MESSAGES = ['paid', 'moved'] as const;
+/** The share of the repeated steps whose rounds begin with messages, where some are sent. */
+const RECEIVING_SHARE = 0.5;
 const KEPT_SHARE = 0.6;
 /** The share of the plans that undo nothing: their failures can be retried. */
 const LEFT_SHARE = 0.08;
@@ -43,20 +47,40 @@ export const wantedRounds = ({ until }: Rounds): number => {
   return marks.$eq[1];
 };
 
-export function withRounds(plan: Plan, choice: Choice, depth = 0): Plan {
+/** @param mail dice for the messages that rounds begin with; absent: with none */
+export function withRounds(plan: Plan, choice: Choice, mail?: Choice, depth = 0): Plan {
   const isLeft = depth === 0 && choice.chance(LEFT_SHARE);
   const steps = plan.steps.map((step): PlanStep => {
     if (step.kind === 'child' && step.rounds === undefined && !choice.chance(0.4))
-      return { ...step, plan: withRounds(step.plan, choice, depth + 1) };
+      return { ...step, plan: withRounds(step.plan, choice, mail, depth + 1) };
     const isFit = depth < 2 && step.pointOfNoReturn !== true;
     if (!isFit || step.kind === 'wait' || !choice.chance(REPEATED_SHARE)) return step;
     if (step.kind === 'agent')
-      return repeated(isLeft ? { ...step, undo: 'none' } : step, plan, choice, isLeft);
+      return receiving(repeated(isLeft ? { ...step, undo: 'none' } : step, plan, choice, isLeft), mail);
     return step.kind === 'child' && !hasPoint(step.plan) && step.tolerate !== true
-      ? { ...step, ...rounds(step, choice) }
+      ? receiving({ ...step, ...rounds(step, choice) }, mail)
       : step;
   });
   return { ...plan, steps };
+}
+
+function receiving(step: ChildStep, mail: Choice | undefined): ChildStep {
+  if (mail === undefined || step.rounds === undefined || !mail.chance(RECEIVING_SHARE)) return step;
+  // Their time is that of each message.
+  const { withinMs: _, ...rest } = step;
+  return { ...rest, rounds: { ...step.rounds, ...roundMessages(mail) } };
+}
+
+/** The messages that rounds begin with; in some steps the first, too. */
+function roundMessages(choice: Choice): Pick<Rounds, 'first' | 'message'> {
+  const message = {
+    name: choice.pick(MESSAGES),
+    ...(choice.chance(0.3)
+      ? { within: { $orElse: [{ $ref: 'input', path: ['none'] }, 90] } }
+      : { withinMs: choice.pick([60_000, 300_000, HOUR_MS]) }),
+    ...(choice.chance(0.6) ? { otherwise: 'continue' as const } : {}),
+  };
+  return choice.chance(0.4) ? { message, first: { ...message, name: choice.pick(MESSAGES) } } : { message };
 }
 
 const hasPoint = ({ steps }: Plan): boolean =>
