@@ -18,6 +18,7 @@ import { INTERLEAVINGS } from './catalogue/interleavings.ts';
 import { PLACES, ROUNDS } from './catalogue/lanes-and-rounds.ts';
 import { MAILBOXES } from './catalogue/mailboxes.ts';
 import { MESSAGES } from './catalogue/messages.ts';
+import { MESSAGES_OF_ROUNDS } from './catalogue/messages-of-rounds.ts';
 import { NOT_BEFORE } from './catalogue/not-before.ts';
 import { ORDERS } from './catalogue/orders.ts';
 import { PAUSES } from './catalogue/pauses.ts';
@@ -59,6 +60,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'declared requests': READY,
   'signed requests': WEBHOOKS,
   'messages to executions': MESSAGES,
+  'rounds that begin with messages': MESSAGES_OF_ROUNDS,
   mailboxes: MAILBOXES,
 };
 

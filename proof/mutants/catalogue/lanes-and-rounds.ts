@@ -230,8 +230,8 @@ export const ROUNDS: readonly Mutant[] = [
     rule: 'each round is given what the one before and its answer make',
     bug: 'Each round is given what the first input makes.',
     file: 'lib/core/execution/on-round.ts',
-    find: '  const given = givenToRound(step, record, state);\n',
-    replace: '  const given = evaluateExpression(step.input, scopeOf(state)) ?? null;\n',
+    find: '  const before = givenToRound(step, record, state);\n',
+    replace: '  const before = evaluateExpression(step.input, scopeOf(state)) ?? null;\n',
     killer: simulated(0),
   },
   {
