@@ -14,6 +14,7 @@ const RECIPES = [
   'one-at-a-time',
   'fan-out',
   'pages',
+  'status-machine',
   'person',
   'rate',
   'nightly',
@@ -23,7 +24,7 @@ const RECIPES = [
 
 const HEAD = `# Cookbook
 
-Thirteen small workflows, each whole. They lie in \`examples/cookbook\`, and \`test/cookbook.test.ts\` runs them.
+Fourteen small workflows, each whole. They lie in \`examples/cookbook\`, and \`test/cookbook.test.ts\` runs them.
 \`npm run docs\` prints this page.
 `;
 

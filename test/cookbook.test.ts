@@ -17,6 +17,7 @@ import { encodeWith, encoding } from '../examples/cookbook/poll.ts';
 import { agentSettings, locate, zoning } from '../examples/cookbook/rate.ts';
 import { buying } from '../examples/cookbook/rest.ts';
 import { bookCar, bookFlight, bookHotel, trip } from '../examples/cookbook/saga.ts';
+import { mover, orderStatus } from '../examples/cookbook/status-machine.ts';
 import { checkout, openCheckout } from '../examples/cookbook/webhook.ts';
 import { PermanentError, TransientError } from '../lib/index.ts';
 
@@ -131,6 +132,16 @@ it('pages: reads until there is no further one', async () => {
   });
   const end = await (await testWorkflow(copying, { agents: [handler] }).start({ source: 's' })).waitForEnd();
   expect([end.output, asked]).toEqual([{ pages: 3 }, ['', 'c-1', 'c-2']]);
+});
+
+it('status machine: goes on with each message, and without one in time', async () => {
+  const run = await testWorkflow(orderStatus, { agents: [mover] }).start({});
+  await run.send('news', { kind: 'paid' });
+  await run.until(({ steps }) => steps['moves']?.children?.try === 4);
+  await run.send('news', { kind: 'delivered' });
+  expect((await run.waitForEnd()).output).toEqual({ status: 'delivered' });
+  const other = await testWorkflow(orderStatus, { agents: [mover] }).start({});
+  expect((await other.waitForEnd()).output).toEqual({ status: 'canceled' });
 });
 
 it('person: is asked after four tries, and what acted is undone without an answer', async () => {
