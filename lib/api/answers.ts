@@ -108,7 +108,7 @@ export interface Erased {
 
 /** How an execution continues after it was stopped or one of its incidents was resolved. */
 export interface Stopped extends Started {
-  /** False: nothing is undone; completed effects remain. */
+  /** Present if nothing is undone; effects stay in place. */
   readonly undo?: false;
   /** Effects that are in place now; absent after a success. */
   readonly standing?: Standing;
@@ -324,7 +324,7 @@ export interface ExecutionView extends ExecutionSummary {
   readonly omitted?: readonly string[];
 }
 
-/** @see Explanation */
+/** The answer of `why`: the explanation of an execution, and the commands that are possible now. */
 export interface Reasons extends Explanation {
   /** The commands that are possible now, and for each other command why it is not. */
   readonly commands: readonly PossibleCommand[];
@@ -332,7 +332,7 @@ export interface Reasons extends Explanation {
   readonly omittedPast?: number;
 }
 
-/** For every question, what its answer in the inbox says and that of its execution need not repeat. */
+/** Internal fields of a question, and those that only the inbox shows, because an execution has them. */
 type Inner = 'version' | 'writeId' | 'life' | 'unannounced' | keyof AskedOf;
 
 /** A question to a person about a failure or a pause: open, or how it was answered. */

@@ -30,7 +30,7 @@ import { type IsDeployed, warningsOf } from './warnings.ts';
 import { type Happened, inBrackets, mendText, type Next } from './words.ts';
 import { cut, timeText } from '../core/values/text.ts';
 
-/** Why an execution is where it is: what happened, where its time went, what is next. */
+/** Why an execution is where it is: what happened, what each step waits for, what comes next and when. */
 export interface Explanation {
   /** The execution that is explained. */
   readonly executionId: string;

@@ -269,6 +269,7 @@ function declared<On extends DeclaredTrigger['on'], Options>(
  *   prefix: 'orders/',
  *   input: { orderId: '$.detail.object.key' },
  * });
+ * @throws SteadfastError `bad-trigger`
  */
 export const onObjectCreated = <Input>(
   workflow: Startable<Input>,
@@ -290,6 +291,7 @@ export const onObjectCreated = <Input>(
  *   key: '$.detail.orderId',
  *   startedBy: 'order-event',
  * });
+ * @throws SteadfastError `bad-trigger`
  */
 export const onEvent = <Input>(
   workflow: Startable<Input>,
@@ -304,6 +306,7 @@ export const onEvent = <Input>(
  *   timeZone: 'Europe/Berlin',
  *   input: { day: '$.time' },
  * });
+ * @throws SteadfastError `bad-trigger`
  */
 export const onSchedule = <Input>(
   workflow: Startable<Input>,
@@ -316,6 +319,7 @@ export const onSchedule = <Input>(
  * `steadfast.trigger(name).grantSend(shop)`. Without `input`, the input is the message's text, parsed as
  * JSON.
  * @example export const orders = onMessage(order, { input: { orderId: '$.orderId' } });
+ * @throws SteadfastError `bad-trigger`
  */
 export const onMessage = <Input>(
   workflow: Startable<Input>,
@@ -333,6 +337,7 @@ export const onMessage = <Input>(
  *   input: { orderId: '$.body.data.order' },
  *   idempotencyKey: '$.body.id',
  * });
+ * @throws SteadfastError `bad-trigger`
  */
 export function onWebhook<Input>(
   workflow: Startable<Input>,
