@@ -14,6 +14,7 @@ interface Layer {
 const LOADED_PARTS = [
   'author/left-references',
   'author/schemas/input-check',
+  'author/schemas/json-schema-check',
   'author/schemas/odd-names',
   'author/schemas/reference-check',
   'author/triggers/schedule-check',

@@ -9,6 +9,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
+import { shapeOf } from '../author/schemas/json-schema-check.ts';
 import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { writtenFile } from '../project/project-files.ts';
@@ -282,10 +283,8 @@ async function triggersIn(folder: string, relativeToRoot: (path: string) => stri
 }
 
 function inputOf(input: unknown): Pick<FoundWorkflow, 'input'> {
-  const schema = jsonSchemaOf(input);
-  if (schema === undefined) return {};
-  const { required } = Object(jsonSchemaOf(input, 'input')) as { required?: unknown };
-  return { input: { schema, required: Array.isArray(required) ? (required as string[]) : [] } };
+  const shape = shapeOf(input, jsonSchemaOf);
+  return shape === undefined ? {} : { input: shape };
 }
 
 /** The forms; absent if nothing is known. */

@@ -1,12 +1,12 @@
 /**
- * Compares a trigger beside a workflow with the workflow's input when both are loaded, so that `serve` and a
- * stack refuse the same triggers.
+ * Compares triggers with the inputs of their workflows: those beside a workflow when both are loaded, so that
+ * `serve` and a stack refuse the same ones, and a stack's own at synthesis.
  *
- * Owns: what is certain before any event comes. Does not own: a stack's own triggers (`triggers.ts`), whose
- * constants no schema checks before a start.
+ * Owns: what is certain before any event comes. Does not own: the resources of a trigger (`triggers.ts`).
  */
 
 import { type GivenInput, misfitsOf } from '../author/schemas/input-check.ts';
+import { standardOf } from '../author/schemas/json-schema-check.ts';
 import { type InputShape, mappingProblems } from '../author/schemas/reference-check.ts';
 import { scheduleProblem } from '../author/triggers/schedule-check.ts';
 import {
@@ -39,7 +39,8 @@ const KINDS: Readonly<Record<DeclaredTrigger['on'], SourceKind>> = {
 
 /** The input of a workflow that was found. */
 interface Started {
-  readonly schema: unknown;
+  /** Absent if it is out of reach: then what its shape says counts. */
+  readonly schema?: unknown;
   /** Absent if its schema does not describe it. */
   readonly shape?: InputShape | undefined;
   readonly messages?: readonly string[] | undefined;
@@ -102,17 +103,23 @@ function sendingProblem(
 const problemOf = (name: string, problems: readonly string[]): string | undefined =>
   problems.length === 0 ? undefined : `trigger '${name}': ${problems.join('; ')}`;
 
-function inputProblems(
+/** The problems of what a mapping certainly gives. */
+export function inputProblems(
   { mapping, given: input }: { readonly mapping: unknown; readonly given: unknown },
   workflow: string,
   { schema, shape }: Started,
 ): readonly string[] {
   const fields = shape === undefined ? [] : mappingProblems(mapping, shape);
-  return fields.length > 0 ? fields : misfits(input as Expr, workflow, schema);
+  if (fields.length > 0) return fields;
+  const asked = isSchema(schema)
+    ? schema
+    : shape?.certain === undefined
+      ? undefined
+      : standardOf(shape.certain);
+  return misfitsOf({ given: input as Expr, to: `workflow '${workflow}'`, schema: asked });
 }
 
-function misfits(input: Expr, workflow: string, schema: unknown): string[] {
+function isSchema(schema: unknown): schema is NonNullable<GivenInput['schema']> {
   const { validate } = Object(Object(schema)['~standard']) as { validate?: unknown };
-  if (typeof validate !== 'function') return [];
-  return misfitsOf({ given: input, to: `workflow '${workflow}'`, schema: schema as GivenInput['schema'] });
+  return typeof validate === 'function';
 }

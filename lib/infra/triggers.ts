@@ -13,7 +13,6 @@ import { CfnBucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { CfnSchedule, CfnScheduleGroup, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { Names, type RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { mappingProblems } from '../author/schemas/reference-check.ts';
 import { scheduleProblem } from '../author/triggers/schedule-check.ts';
 import {
   isSending,
@@ -41,6 +40,7 @@ import {
 import type { LogSettings } from './function.ts';
 import { checkOptions } from './known-options.ts';
 import { allow, StartQueue } from './start-queue.ts';
+import { inputProblems } from './trigger-check.ts';
 
 /**
  * The parts of a bucket that are read. The class declares optional members differently from `IBucket`
@@ -225,10 +225,11 @@ export class Triggers extends Construct {
       if (mapping !== undefined) refuseTokens(mapping, `a trigger of '${found.name}': ${field}`);
     const compiled = compiledTrigger(kind, found.name, props as TriggerOptions & WebhookParts);
     const triggerName = this.#checkedName(compiled);
+    const target = { ...found, own: typeof workflow === 'string' ? undefined : workflow.input };
     const problems = isSending(props)
-      ? [...unknownMessage(props, found), ...misfitInput(props.startWith, found)]
+      ? [...unknownMessage(props, found), ...misfitInput(props.startWith, compiled.send?.startWith, target)]
       : // With `answers` it is an output, which the callback's schema checks at run time.
-        misfitInput(props.answers === undefined ? props.input : undefined, found);
+        misfitInput(props.answers === undefined ? props.input : undefined, compiled.input, target);
     if (problems.length > 0) throw new Error(`trigger '${triggerName}': ${problems.join('; ')}`);
     const trigger = new StartQueue(this, triggerName, {
       ...shared,
@@ -315,8 +316,12 @@ function makeSchedule(
   });
 }
 
-const misfitInput = (mapping: unknown, { input }: FoundWorkflow): readonly string[] =>
-  input === undefined || mapping === undefined ? [] : mappingProblems(mapping, input);
+const misfitInput = (
+  mapping: unknown,
+  expr: unknown,
+  { name, input: shape, own: schema }: FoundWorkflow & { readonly own?: unknown },
+): readonly string[] =>
+  mapping === undefined ? [] : inputProblems({ mapping, given: expr }, name, { schema, shape });
 
 /**
  * Refuses a schedule that CloudFormation would refuse after minutes. Values that only the deployment knows,

@@ -174,7 +174,7 @@ const KINDS: Readonly<Record<string, { readonly text: string; readonly example: 
 };
 
 /** Empty if the schema is asynchronous, or cannot handle the stand-in for a reference. */
-function issuesOf(schema: StandardSchemaV1, value: unknown): readonly StandardSchemaV1.Issue[] {
+export function issuesOf(schema: StandardSchemaV1, value: unknown): readonly StandardSchemaV1.Issue[] {
   try {
     const result = schema['~standard'].validate(value);
     if (!('then' in result)) return result.issues ?? [];

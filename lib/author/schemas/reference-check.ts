@@ -57,6 +57,8 @@ export interface InputShape {
   readonly schema: unknown;
   /** Fields that every input must have. */
   readonly required: readonly string[];
+  /** The part of its JSON Schema by which it certainly refuses a constant. */
+  readonly certain?: unknown;
 }
 
 /**
