@@ -77,6 +77,9 @@ export const EFFECTS: readonly Mutant[] = [
     file: 'lib/agent/reporting.ts',
     find: '  const { codeReturned } = await work;\n',
     replace: '  const { codeReturned } = report;\n',
+    also: [
+      { file: 'lib/agent/reporting.ts', find: '    if (!report.codeReturned) await work;\n', replace: '' },
+    ],
     killer: simulation(),
   },
   {
