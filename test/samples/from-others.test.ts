@@ -12,33 +12,15 @@ import { expense } from '../../examples/from-others/expense.ts';
 import { fanOut } from '../../examples/from-others/fan-out.ts';
 import { lock } from '../../examples/from-others/lock.ts';
 import { monitor } from '../../examples/from-others/monitor.ts';
-import { subscription } from '../../examples/from-others/subscription.ts';
 import { trip } from '../../examples/from-others/trip.ts';
 import { window } from '../../examples/from-others/window.ts';
 import { read } from '../snippets/blocks.ts';
-import { type Play, playWays, type Way } from './ways.ts';
+import { WITH_MESSAGES } from './message-ways.ts';
+import { MINUTE, now, playWays, START, timed, type Way } from './ways.ts';
 
 const id = (): object => ({ id: 'i-1' });
-/** The time of the trial that is played, which services with a clock ask for. */
-let now = (): number => 0;
-const timed =
-  (play: Play): Play =>
-  async (trial, input) => {
-    now = () => trial.now();
-    return await play(trial, input);
-  };
 const declined = { times: Infinity, with: new PermanentError('declined') };
-const START = 1_700_000_000_000;
-const MINUTE = 60_000;
 
-const CUSTOMER = { customerId: 'c', amount: 5 };
-const SUBSCRIPTION = {
-  from: 'Temporal, subscription-workflow-project-template-go',
-  file: 'subscription',
-  workflow: subscription,
-  input: CUSTOMER,
-  answers: { charge: () => ({ chargeId: 'c-1' }) },
-};
 const EXPENSE = {
   from: 'Temporal, samples-go/expense',
   file: 'expense',
@@ -90,33 +72,6 @@ const WAYS: readonly Way[] = [
     },
     ends: 'succeeded',
     deeds: Array.from({ length: 9 }, () => 'process-record').join(' '),
-  },
-  {
-    ...SUBSCRIPTION,
-    way: 'canceled in the third month, a charge without an answer',
-    play: async (trial, input) => {
-      trial.loseReply('charge', { times: 2 });
-      const run = await trial.start(input);
-      await trial.skip('40d');
-      await run.send('amount', { amount: 7 }, { id: 'a' });
-      await trial.skip('45d');
-      await run.send('cancel', { reason: 'moved' }, { id: 'c' });
-      return run;
-    },
-    ends: 'succeeded',
-    deeds: 'mail charge mail charge mail charge mail',
-    inOrder: true,
-  },
-  {
-    ...SUBSCRIPTION,
-    way: 'canceled in the trial',
-    play: async (trial, input) => {
-      const run = await trial.start(input);
-      await run.send('cancel', { reason: 'no' }, { id: 'c' });
-      return run;
-    },
-    ends: 'succeeded',
-    deeds: 'mail mail',
   },
   {
     from: 'Temporal, samples-go/timer',
@@ -251,6 +206,7 @@ const WAYS: readonly Way[] = [
     ends: 'succeeded',
     deeds: 'close-day close-day close-day close-day close-day',
   },
+  ...WITH_MESSAGES,
 ];
 
 playWays(WAYS);

@@ -29,6 +29,20 @@ export interface Way {
   readonly mayEndOtherwise?: string;
 }
 
+/** A trial begins then, epoch ms. */
+export const START = 1_700_000_000_000;
+export const MINUTE = 60_000;
+
+let trialNow = (): number => START;
+/** The time of the trial that is played, which services with a clock ask for. */
+export const now = (): number => trialNow();
+export const timed =
+  (play: Play): Play =>
+  async (trial, input) => {
+    trialNow = () => trial.now();
+    return await play(trial, input);
+  };
+
 /** Places that are tried in a way, at equal distances; the longest has 1,200. */
 const POINTS = 25;
 
