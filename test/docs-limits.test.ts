@@ -1,17 +1,20 @@
-/** Each number in docs/LIMITS.md is the code's: the cited code exists, and has the same value. */
+/** Each number in docs/LIMITS.md is the code's: its place in the code exists, and has the same value. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LIMIT_PLACES } from './snippets/limit-places.ts';
 
 const read = (path: string): string => readFileSync(join(import.meta.dirname, '..', path), 'utf8');
-const rows = [...read('docs/LIMITS.md').matchAll(/^\| (.*) \| `(lib\/[^`]+)`: `([^`]+)` \|$/gm)].map(
-  ([, cells = '', file = '', code = '']) => ({
-    what: cells.split(' | ')[0] ?? '',
-    limit: cells.split(' | ')[1] ?? '',
-    file,
-    code,
+const page = read('docs/LIMITS.md');
+const plain = (text: string): string => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+/** The rows of the page's tables: what is limited, and the limit. */
+const limits = new Map(
+  [...page.matchAll(/^\| (?!what \||---)(.*) \|$/gm)].map(([, cells = '']): [string, string] => {
+    const [what = '', limit = ''] = cells.split(' | ');
+    return [plain(what), limit];
   }),
 );
+const rows = LIMIT_PLACES.map(([what, file, code]) => ({ what, limit: limits.get(what) ?? '', file, code }));
 
 const UNITS: Readonly<Record<string, number>> = {
   KiB: 1_024,
@@ -40,9 +43,12 @@ function valueOf(code: string): number {
   return code.includes('Duration.days') ? value * 86_400_000 : value;
 }
 
-it('is a table of limits with their places', () => {
+it('is a table of limits, and the code has a place for each of them', () => {
   expect(rows.length).toBeGreaterThan(35);
-  expect(rows).toHaveLength(read('docs/LIMITS.md').match(/^\| .*`lib\//gm)?.length ?? 0);
+  const places = LIMIT_PLACES.map(([what]) => what);
+  expect([...limits.keys()].filter((what) => !places.includes(what))).toEqual([]);
+  expect(places.filter((what) => !limits.has(what))).toEqual([]);
+  expect(limits.size).toBe(page.match(/^\| (?!what \||---)/gm)?.length);
 });
 
 it.each(rows)('$what: $limit', ({ limit, file, code }) => {
