@@ -7,7 +7,7 @@
 
 import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
-import { given } from '../lib/core/values/given.ts';
+import { defined } from '../lib/core/values/defined.ts';
 import { FAULT_KINDS, type FaultKind, type FaultMode } from './simulation/faults.ts';
 import { tooRare } from './simulation/kinds.ts';
 import { openProcesses } from './simulation/processes.ts';
@@ -81,7 +81,7 @@ async function main(options: Options): Promise<void> {
     const seeds = Array.from({ length: options.worlds }, (_, at) => options.seed + at);
     await runWorlds(seeds, options.mode, (result) => progress(totalsOf(result)), {
       ...limitsOf(options),
-      ...given({ overFile: options.file }),
+      ...defined({ overFile: options.file }),
     });
   }
   if (process.stderr.isTTY) process.stderr.write('\n');
@@ -89,7 +89,7 @@ async function main(options: Options): Promise<void> {
   await replays(sum, options);
 }
 
-const limitsOf = ({ only, starts }: Options) => given({ only, starts });
+const limitsOf = ({ only, starts }: Options) => defined({ only, starts });
 
 async function inProcesses(options: Options, progress: (chunk: Totals) => void): Promise<void> {
   const stride = availableParallelism();
@@ -104,7 +104,7 @@ async function inProcesses(options: Options, progress: (chunk: Totals) => void):
             stride,
             executions,
             mode: options.mode,
-            ...given({ overFile: options.file }),
+            ...defined({ overFile: options.file }),
           },
           progress,
         ),

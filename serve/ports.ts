@@ -35,7 +35,7 @@ import type {
   RandomSource,
   StorageTrouble,
 } from '../lib/core/ports.ts';
-import { given } from '../lib/core/values/given.ts';
+import { defined } from '../lib/core/values/defined.ts';
 import type { AuditPorts } from '../lib/supervisor/audit.ts';
 import type { Values, ValuesAuditPorts } from '../lib/supervisor/audit-values.ts';
 import type { Measured } from '../lib/api/health.ts';
@@ -81,7 +81,7 @@ export function serverPorts({ client, findAtRisk, retentionMs, ...parts }: PortP
     ...parts,
     waitsHere: new Map(),
     store: knownExecutions(
-      dynamoStore(client, { table, wakeShards, findAtRisk, pause, log, ...given({ retentionMs }) }),
+      dynamoStore(client, { table, wakeShards, findAtRisk, pause, log, ...defined({ retentionMs }) }),
     ),
     breakers: dynamoRecords(client, table, BREAKER),
     rates: dynamoRecords(client, table, RATE),
@@ -131,7 +131,7 @@ export class Telemetries {
       return { logger, meter: SILENT };
     }
     const onLine = (line: string): void => {
-      this.#totals.line(given(fields), line);
+      this.#totals.line(defined(fields), line);
       this.#onLine?.(line);
     };
     const meter = createMeter({ deployment: DEPLOYMENT, fields, onLine });

@@ -17,7 +17,7 @@ import type { Telemetry } from '../lib/aws/ports.ts';
 import { tellAll } from '../lib/aws/telemetry.ts';
 import { BULK } from '../lib/core/plan/built-in.ts';
 import { refuse, sayable } from '../lib/core/values/errors.ts';
-import { given } from '../lib/core/values/given.ts';
+import { defined } from '../lib/core/values/defined.ts';
 import { docsText } from '../lib/project/package-files.ts';
 import type { Scheduler } from '../lib/scheduler/start.ts';
 import { Grace } from '../lib/supervisor/outage.ts';
@@ -205,7 +205,7 @@ class Running {
       latest?.changed();
     };
     let latest: LatestTime | undefined;
-    const events = { onBroken, onFailed, onCommitted, ...given({ onCommit }) };
+    const events = { onBroken, onFailed, onCommitted, ...defined({ onCommit }) };
     const database = openDatabase(file, { ...events, worded });
     this.#undo.push(() => {
       this.#clock.end();
@@ -237,14 +237,14 @@ class Running {
     const ports = serverPorts(parts, tellAll(own.logger, own.meter));
     const loop = new LoopClock(this.#clock, (ms) => this.#stood(ms, blocked), this.#machine.elapsed);
     const planned = plannedIn(database.client, TABLE_NAME);
-    const until = given({ until: this.#watched() });
+    const until = defined({ until: this.#watched() });
     const shared = { telemetries: this.#telemetries, queue, blocked, planned, ...until };
     const roles = { ports, plans: new Map(), ...shared };
     const agents = [...served.agents.keys()];
     return {
       roles,
       loop,
-      ...given({ outbox }),
+      ...defined({ outbox }),
       expire: () => expireAll(database, this.#clock),
       open: () => openNow(database.client, TABLE_NAME, agents, this.#clock.now(), database.counted),
     };
@@ -264,7 +264,7 @@ class Running {
       throw new Error(`no agent is named '${unknown}'; there are ${[...served.agents.keys()].join(', ')}`);
     const workers = this.#workers(loop);
     for (const [name, { worker }] of served.agents)
-      host(roles, { worker, limit, ...given({ rate: rates[name], apart: workers.of(worker) }) });
+      host(roles, { worker, limit, ...defined({ rate: rates[name], apart: workers.of(worker) }) });
   }
 
   get #areApart(): boolean {

@@ -12,7 +12,7 @@
 
 import { relative } from 'node:path';
 import type { Worker } from '../lib/agent/author-code.ts';
-import { given } from '../lib/core/values/given.ts';
+import { defined } from '../lib/core/values/defined.ts';
 import { loadedFile, programFile, typescriptLoader } from '../lib/project/package-files.ts';
 import { performedIn, type PoolOptions, ProcessPool } from '../lib/worker/isolated.ts';
 import type { Program } from '../lib/worker/isolated-child.ts';
@@ -167,7 +167,7 @@ export class Workers {
     const isMoved = isShared && before < MOST_ENDS && weight >= MOST_ENDS;
     const isAlone = !isShared || isMoved ? ({ isAlone: true } as const) : {};
     if (atWork.includes(agent))
-      troubles.lost(agent, now, { why, ...given({ file: this.#fileOf(agent) }), ...isAlone });
+      troubles.lost(agent, now, { why, ...defined({ file: this.#fileOf(agent) }), ...isAlone });
     // Each attempt of an agent whose code cannot be loaded fails, and reports that.
     else if (isLoad !== true) troubles.ended({ agent, atWork, now, why });
     log('worker-ended', {

@@ -15,7 +15,7 @@ import { performedStep } from '../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Progress, Report } from '../core/decisions/events.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { type Snapshot, withWrite } from '../core/records/snapshot.ts';
 import { type LeasedStep, pauseOf, type NotBefore } from '../core/records/state.ts';
 import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
@@ -140,7 +140,7 @@ async function withPatience(ports: Ports, heartbeats: Promise<void>): Promise<vo
 function acceptedFor({ accepted }: LeasedStep): Pick<AttemptContext, 'accepted'> {
   if (accepted === undefined) return {};
   const { token, at, progress } = accepted;
-  return { accepted: { at, ...given({ token, progress }) } };
+  return { accepted: { at, ...defined({ token, progress }) } };
 }
 
 const nothing = (): void => undefined;
@@ -289,7 +289,7 @@ async function heartbeatOnce(
     type: 'heartbeat',
     step,
     token: claim.token,
-    ...given({ progress, away: ports.away?.() }),
+    ...defined({ progress, away: ports.away?.() }),
     ...decisionInputsOf(ports),
   });
   if (decision.write === undefined) return 'lost';

@@ -32,7 +32,7 @@ import type { Json } from '../core/values/json.ts';
 import type { Execution, Mode, NotBefore } from '../core/records/state.ts';
 import { InterruptedError, markOf } from '../core/values/errors.ts';
 import { BUG, bugOf, bugText, isBug } from '../core/values/bug.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { cut, durationText } from '../core/values/text.ts';
 import { check } from '../engine/schema.ts';
 import { answerText, outputOf, progressToken } from './answer.ts';
@@ -211,11 +211,11 @@ function acceptedAnswer({ spec }: Agent, answer: Accepted): Report {
     );
   if (token !== undefined && (typeof token !== 'string' || token.length > MAX_TOKEN_CHARS))
     return wrong('bad-token', `a token is a text of up to ${MAX_TOKEN_CHARS} characters`);
-  return { kind: 'accepted', codeReturned: true, withinMs, ...given({ token }), ...askAfterOf(askAfter) };
+  return { kind: 'accepted', codeReturned: true, withinMs, ...defined({ token }), ...askAfterOf(askAfter) };
 }
 
 const askAfterOf = (wish: Accepted['askAfter']): { readonly askAfterMs?: number } =>
-  given({ askAfterMs: lengthMsOf(wish) });
+  defined({ askAfterMs: lengthMsOf(wish) });
 
 async function probe(worker: Worker, task: Task, input: unknown): Promise<Report> {
   if (worker.implementation.probe === undefined) {
@@ -240,7 +240,7 @@ const runningOf = ({ progress, askAfter }: Verdict<unknown> & { readonly verdict
   kind: 'found',
   codeReturned: true,
   verdict: 'running',
-  ...given({ progress: progress === undefined ? undefined : progressToken(progress) }),
+  ...defined({ progress: progress === undefined ? undefined : progressToken(progress) }),
   ...askAfterOf(askAfter),
 });
 

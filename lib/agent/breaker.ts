@@ -16,7 +16,7 @@ import type { Breakers, Ports } from '../core/ports.ts';
 import type { NotBefore } from '../core/records/state.ts';
 import type { FailedCall } from '../core/records/unanswered.ts';
 import type { Failure } from '../core/values/failure.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import {
   afterAnswers,
   afterBugs,
@@ -109,7 +109,7 @@ export class ProcessBreaker {
     } catch {
       ports.log.note({ what: 'breaker-failed', agent: this.#agent });
     }
-    return given({ notBefore: notBeforeOf(this.#known.breaker, now) });
+    return defined({ notBefore: notBeforeOf(this.#known.breaker, now) });
   }
 
   /** Reads the record if the last read is too old. Never rejects. */
@@ -280,7 +280,7 @@ export class ProcessBreaker {
     const next = withTrial(before, timeoutMs, inputs);
     if ((await breakers.write(next)) === 'conflict') {
       await this.#read(ports, breakers);
-      return given({ notBefore: notBeforeOf(this.#known?.breaker, inputs.now) });
+      return defined({ notBefore: notBeforeOf(this.#known?.breaker, inputs.now) });
     }
     this.#learn({ breaker: next, readAt: inputs.now, order: (this.#order += 1) });
     ports.log.note({ what: 'breaker-trial', agent: this.#agent });

@@ -18,7 +18,7 @@ import type { Ports } from '../core/ports.ts';
 import { CLAIM_READ_HOLDS_MS, CLAIM_WRITE_MS } from '../core/records/pauses.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { commit } from '../engine/commit.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { decideWith } from '../engine/large-values.ts';
@@ -77,7 +77,7 @@ export async function decideDelivery(
     if (passed === 'unread') return { decision: unread(message, 'pause'), pass };
     if (passed.notBefore !== undefined) {
       giveBack?.();
-      return { decision: later({ notBefore: passed.notBefore }), pass: given({ trial }) };
+      return { decision: later({ notBefore: passed.notBefore }), pass: defined({ trial }) };
     }
     trial = passed.trial;
   }
@@ -88,7 +88,7 @@ export async function decideDelivery(
   if (slotUntil !== undefined && slotUntil < now && trial === undefined)
     return { decision: later(afterTurn(now)), pass: {} };
   const isSoon = now - delivery.now < SOON_MS;
-  return { decision: isSoon ? decision : later(), pass: given({ trial, slotUntil }) };
+  return { decision: isSoon ? decision : later(), pass: defined({ trial, slotUntil }) };
 }
 
 const afterTurn = (at: number): Pick<EventOf<'deliver'>, 'notBefore'> => ({ notBefore: { why: 'rate', at } });

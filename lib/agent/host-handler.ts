@@ -17,7 +17,7 @@ import { callingPortsOf, namedAs, type OwnPorts, type Telemetry, telemetryOf } f
 import { tellExit } from '../aws/telemetry.ts';
 import type { Ports } from '../core/ports.ts';
 import { sayable } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { perSecondOf } from '../core/values/rate.ts';
 import type { PlanCache } from '../engine/plans.ts';
 import { handleAndCarryOn } from './carry-on.ts';
@@ -127,7 +127,7 @@ export class Members {
     return {
       has: (agent) => isAlone && carries.includes(agent),
       of: async ({ agent }) => enter(await this.of(agent)),
-      ...given({ longestMs }),
+      ...defined({ longestMs }),
     };
   }
 

@@ -14,7 +14,7 @@
 import type { Queue, Ports } from '../core/ports.ts';
 import type { Send } from '../core/decisions/decision.ts';
 import type { Message } from '../core/decisions/message.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { Worker } from './author-code.ts';
 
 /** An agent's code in a process, and the ports under its name. */
@@ -70,7 +70,7 @@ export class KeptMessage {
       const others = sends.filter((one) => !this.#isKept(one) && !this.#keeps(one, executionId));
       if (others.length > 0) await queue.send(others);
     };
-    return { ...ports, queue: { send, ...given({ reaches: queue.reaches }) } };
+    return { ...ports, queue: { send, ...defined({ reaches: queue.reaches }) } };
   }
 
   /** Hands the message over to the caller. */

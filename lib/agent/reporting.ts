@@ -12,7 +12,7 @@
 import type { Ports } from '../core/ports.ts';
 import type { AffectedSteps } from '../core/decisions/decision.ts';
 import type { Report } from '../core/decisions/events.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { isLeased } from '../core/records/state.ts';
 import { adoptsLate } from '../core/step/report.ts';
 import { mayStillSucceed } from '../core/step/turn.ts';
@@ -154,7 +154,7 @@ async function reportOnce(
     token,
     report,
     onTime,
-    ...given({ notBefore: claim.notBefore, away: ports.away?.() }),
+    ...defined({ notBefore: claim.notBefore, away: ports.away?.() }),
     ...inputs,
   });
   if ((await commit(ports, decision, state.execution)) === 'conflict') return 'conflict';

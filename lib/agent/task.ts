@@ -19,7 +19,7 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import type { LeasedStep } from '../core/records/state.ts';
 import { scopeOf } from '../core/step/turn.ts';
 import { type Failure, failureOf } from '../core/values/failure.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { copyOf } from '../core/values/json.ts';
 import { withValues } from '../engine/large-values.ts';
 import { perform, type Task, type Worker } from './author-code.ts';
@@ -61,7 +61,7 @@ function taskOf(ports: Ports, planStep: AgentStep, state: Snapshot, ctx: Attempt
   const { largeValues } = ports;
   // Copies, so that the author's code cannot change the records that its input comes from.
   const task = { mode: record.mode, ctx, input: copyOf(input), output: copyOf(output) };
-  return { ...task, ...given({ refused, place: largeValues && { largeValues } }) };
+  return { ...task, ...defined({ refused, place: largeValues && { largeValues } }) };
 }
 
 const modeOf = ({ name }: AgentStep, { steps }: Snapshot): Task['mode'] => (steps[name] as LeasedStep).mode;

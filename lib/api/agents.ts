@@ -26,7 +26,7 @@ import {
   type ShardReceipt,
 } from '../core/records/receipts.ts';
 import type { Failure } from '../core/values/failure.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { CLOCKS_DIFFER_MS } from '../core/values/text.ts';
 import { planOf } from '../engine/plans.ts';
 import type { Scheduler } from '../scheduler/start.ts';
@@ -45,7 +45,7 @@ export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promi
     deployedAgents(scheduler, lost),
     missingAgentsOf(scheduler, shards),
   ]);
-  return { items, missing, examined, ...given({ clockAheadMs: clockAhead(scheduler) }) };
+  return { items, missing, examined, ...defined({ clockAheadMs: clockAhead(scheduler) }) };
 }
 
 /**
@@ -156,7 +156,7 @@ async function deployedAgents(
         ...(breaker?.failure === undefined
           ? {}
           : { lastError: { ...breaker.failure, at: breaker.failedAt } }),
-        ...given({
+        ...defined({
           rateQueue: rateQueueOf(rate, now),
           bugs: bugsNow(breaker?.bugs, now),
           lost: lost.get(name),
@@ -210,7 +210,7 @@ export function breakersOf(
       return {
         agent,
         breaker: breakerView(breaker, now),
-        ...given({ failure, failingSince, unanswered, bugs }),
+        ...defined({ failure, failingSince, unanswered, bugs }),
       };
     }),
   );
@@ -242,7 +242,7 @@ export async function breakersNow(
 
 export function breakerView(breaker: Breaker | undefined, now: number): BreakerView {
   const { pause, lastPause } = breaker ?? {};
-  const last = given({ lastPause });
+  const last = defined({ lastPause });
   if (pause !== undefined) return { status: 'paused', since: pause.at, pause, ...last };
   return { ...ofService(breaker, now), ...last };
 }

@@ -29,7 +29,7 @@ import type { Standing } from '../core/records/ended.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
 import type { Failure } from '../core/values/failure.ts';
 import {
-  type AskedOf,
+  type QuestionSubject,
   type CallbackQuestion,
   type Choice,
   CHOICES,
@@ -333,7 +333,7 @@ export interface Reasons extends Explanation {
 }
 
 /** Internal fields of a question, and those that only the inbox shows, because an execution has them. */
-type Inner = 'version' | 'writeId' | 'life' | 'unannounced' | keyof AskedOf;
+type Inner = 'version' | 'writeId' | 'life' | 'unannounced' | keyof QuestionSubject;
 
 /** A question to a person about a failure or a pause: open, or how it was answered. */
 export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
@@ -351,11 +351,11 @@ export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
 export type CallbackQuestionView = Omit<CallbackQuestion, Inner>;
 
 /** The execution that a question belongs to. */
-export interface Asked extends AskedOf {
+export interface Asked extends QuestionSubject {
   /** The execution that asks. */
   readonly executionId: string;
   /** For a workflow that a step runs: the topmost execution, which was started from outside. */
-  readonly root?: NonNullable<AskedOf['root']> & { readonly executionId: string };
+  readonly root?: NonNullable<QuestionSubject['root']> & { readonly executionId: string };
 }
 
 /** A page of questions; `kind` tells them apart. */

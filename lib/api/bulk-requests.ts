@@ -7,7 +7,7 @@
 import type * as z from 'zod/mini';
 import type { BulkAction, BulkCommand } from '../core/operators/bulk.ts';
 import { refuse } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { BulkRequest } from '../scheduler/bulks.ts';
 import { type bulkBody, filterOf, parsePause } from './requests.ts';
 
@@ -32,7 +32,7 @@ export function bulkRequestOf(body: Body): Omit<BulkRequest, 'by'> {
   const { filter, ids, idempotencyKey } = body;
   return {
     command: commandOf(body),
-    ...given({ ids, idempotencyKey }),
+    ...defined({ ids, idempotencyKey }),
     ...(filter === undefined ? {} : { filter: filterOf(filter) }),
   };
 }
@@ -60,7 +60,7 @@ function commandOf({ action, undo, within, nothingHappened, ...body }: Body): Bu
   const { reason, choice, step, comment, input, output } = body;
   return {
     action,
-    ...given({ reason, choice, step, comment, input, output }),
+    ...defined({ reason, choice, step, comment, input, output }),
     ...(undo === false ? { undo } : {}),
     ...(within === undefined ? {} : { withinMs: parsePause(within) }),
     ...(nothingHappened === true ? { nothingHappened } : {}),

@@ -6,7 +6,7 @@
  */
 
 import type { Bulk } from '../core/operators/bulk.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { isTerminal } from '../core/records/state.ts';
 import {
   collectBulk,
@@ -35,7 +35,7 @@ const confirmed = (as: 'confirm' | 'answer'): RouteRow<BulkView> =>
 export const BULK_ROUTES = {
   'POST /bulk': row(202, bulkBody, async ({ c, scheduler }, body) => {
     const request = bulkRequestOf(body);
-    const key = given({ idempotencyKey: keyOf(c, request.idempotencyKey) });
+    const key = defined({ idempotencyKey: keyOf(c, request.idempotencyKey) });
     const bulk = await makeBulk(scheduler, { ...request, ...key, ...callerOf(c) });
     c.header('Location', `/bulk/${bulk.id}`);
     return viewNow(scheduler, bulk);
@@ -59,12 +59,12 @@ function bulkView(shown: ShownBulk, now: number): BulkView {
     status: statusOf(shown),
     count,
     leftOut,
-    ...given({ reason: command.reason }),
+    ...defined({ reason: command.reason }),
     createdAt,
-    ...given({ createdBy, confirmedAt, confirmedBy }),
+    ...defined({ createdBy, confirmedAt, confirmedBy }),
     ...(confirmedAt === undefined
       ? { examples: examples.map((one) => executionSummary(one, now)) }
-      : { executionId, ...given({ executionStatus: execution?.status }), progress: progressOf(shown) }),
+      : { executionId, ...defined({ executionStatus: execution?.status }), progress: progressOf(shown) }),
   };
 }
 

@@ -41,7 +41,7 @@ import { isTransient } from './again.ts';
 import { type Answer, answerOf } from './http-answer.ts';
 import { ApiError, retryAfterOf } from './api-error.ts';
 import { CALLS, type Route } from './calls.ts';
-import { given as present } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { callerText } from '../core/values/caller.ts';
 import type { MessageAccepted } from './message-answers.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
@@ -231,10 +231,10 @@ export function createClient(options: ClientOptions): Client {
     waitForEnd: async (id, wait) => endOf(made.get, id, known('waitForEnd', wait, WAIT)),
     erase: (id) => erasedInFull(made.erase, id),
     send: async (to, name, body, how) => {
-      const message = { name, ...present({ body, ...known('send', how, SEND) }) };
+      const message = { name, ...defined({ body, ...known('send', how, SEND) }) };
       return 'executionId' in to
         ? made.sendById(to.executionId, message)
-        : made.sendByKey(to.workflow, { ...message, key: to.key, ...present({ startWith: to.startWith }) });
+        : made.sendByKey(to.workflow, { ...message, key: to.key, ...defined({ startWith: to.startWith }) });
     },
     approve: async (id, step, how) => {
       const { comment } = known('approve', how, APPROVE);

@@ -5,7 +5,7 @@
  * `agents.ts`, `overview.ts`, `health.ts`).
  */
 
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { Breaker } from '../core/step/breaker.ts';
 import { pauseAgent, pauseWorkflow, resumeAgent, resumeWorkflow, showPause } from '../scheduler/holds.ts';
 import { type Registered, type Scheduler, workflowOf } from '../scheduler/start.ts';
@@ -36,7 +36,7 @@ export const DEPLOYMENT_ROUTES = {
   })),
   'GET /workflows/{name}': row(200, undefined, async ({ scheduler, forms, named }) => {
     const [view, all] = await Promise.all([viewOf(scheduler, workflowOf(scheduler, named)), forms()]);
-    return { ...view, ...given({ forms: all[view.workflow] }) };
+    return { ...view, ...defined({ forms: all[view.workflow] }) };
   }),
   'POST /workflows/{name}/pause': row(
     202,

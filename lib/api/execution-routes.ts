@@ -7,7 +7,7 @@
 
 import type { Context } from 'hono';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/values/text.ts';
 import { deferringAgents } from '../explain/deferred.ts';
@@ -20,7 +20,7 @@ import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
 import { erase } from '../scheduler/erase.ts';
 import { withOwnMailbox } from '../engine/mailbox.ts';
 import { laneNow } from '../scheduler/lanes.ts';
-import { askedIn, askedOf, list } from '../scheduler/lists.ts';
+import { questionsBelowEach, questionsBelow, list } from '../scheduler/lists.ts';
 import { type Scheduler, show, type Shown, start, type StartRequest } from '../scheduler/start.ts';
 import { showAtEnd } from '../scheduler/wait.ts';
 import { breakersNow } from './agents.ts';
@@ -65,7 +65,7 @@ export const EXECUTION_ROUTES = {
   'GET /executions': row(200, listQuery, async ({ scheduler }, query) => {
     const { items, ...page } = await list(scheduler, listRequestOf(query));
     const now = scheduler.ports.clock.now();
-    const asked = await askedIn(scheduler, items);
+    const asked = await questionsBelowEach(scheduler, items);
     return { items: items.map((execution) => executionSummary(execution, now, asked)), ...page };
   }),
   'GET /executions/{id}': row(200, showQuery, async ({ scheduler, named: id }, { wait, step }) => {
@@ -82,7 +82,7 @@ export const EXECUTION_ROUTES = {
     const now = clock.now();
     const commands = possibleCommands(plan, state, now, scheduler.workflows.has(plan.workflow));
     const breakers = await breakersNow(scheduler, deferringAgents(shownSteps(plan, state), state));
-    const asked = await askedOf(scheduler, state);
+    const asked = await questionsBelow(scheduler, state);
     const explanation = explain(plan, state, now, queue.reaches, breakers, asked);
     const lane = await laneNow(scheduler, { state, plan });
     const steps = explanation.steps.map((one) =>
@@ -112,7 +112,7 @@ const STEP_WITHOUT_INPUT = 'step needs an input; without one, all failed steps a
 
 /** A start, with the key from the header or the body. */
 function startOf(c: Context, workflow: string, body: Omit<StartRequest, 'workflow' | 'by'>): StartRequest {
-  const key = given({ idempotencyKey: keyOf(c, body.idempotencyKey) });
+  const key = defined({ idempotencyKey: keyOf(c, body.idempotencyKey) });
   return { ...body, ...key, workflow, input: asJson(body.input), ...callerOf(c) };
 }
 
@@ -123,7 +123,7 @@ async function viewNow(
 ): Promise<ExecutionView> {
   // The time is taken after the reading, so that no record is newer.
   const now = scheduler.ports.clock.now();
-  const asked = await askedOf(scheduler, known);
+  const asked = await questionsBelow(scheduler, known);
   const state = await withShown(scheduler.ports, known, step);
   const lane = await laneNow(scheduler, { state, plan });
   const view = executionView(state, plan, now, asked);

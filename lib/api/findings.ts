@@ -10,7 +10,7 @@ import { startBehind } from '../explain/words.ts';
 import { type Finding, worstFirst } from '../explain/situation.ts';
 import type { Bounded } from '../core/operators/list-filter.ts';
 import type { InboxKey } from '../core/records/question.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { agentsWaitedFor, atRiskSince, isOverdue, riskNow, riskOf } from '../core/records/risk.ts';
 import type { Execution, RiskReason } from '../core/records/state.ts';
 import type { StorageTrouble } from '../core/ports.ts';
@@ -31,7 +31,7 @@ export async function readAtRisk({ ports, workflows }: Scheduler, now: number): 
   const items: Execution[] = [];
   let cursor: string | undefined;
   do {
-    const query = { atRiskAt: now, workflows: [...workflows.keys()], limit: PAGE, ...given({ cursor }) };
+    const query = { atRiskAt: now, workflows: [...workflows.keys()], limit: PAGE, ...defined({ cursor }) };
     const page = await ports.store.list(query);
     items.push(...page.items.filter((one) => atRiskSince(riskOf(one), now) !== undefined));
     ({ cursor } = page);
@@ -92,16 +92,16 @@ export function findingsOf(facts: Facts): readonly Finding[] {
           {
             kind: 'overdue' as const,
             since: overdueSince,
-            ...given({ sweptAt }),
+            ...defined({ sweptAt }),
             ...counted(overdue, atRisk.atLeast),
           },
         ]),
     ...[...missing].map(([agent, { waiting, since }]) => ({
       kind: 'missing' as const,
       agent,
-      ...given({ since }),
+      ...defined({ since }),
       waiting,
-      ...given({ runsOutAt: firstOf(held(agent)) }),
+      ...defined({ runsOutAt: firstOf(held(agent)) }),
     })),
     ...breakers.flatMap(({ agent, bugs }) => {
       if (bugs === undefined) return [];
@@ -130,10 +130,10 @@ export function findingsOf(facts: Facts): readonly Finding[] {
 const OF_CODE: ReadonlySet<Finding['kind']> = new Set(['bug', 'breaker', 'unanswered', 'lost', 'worker']);
 
 const withStart = (one: Finding, { startedAt }: Facts): Finding =>
-  OF_CODE.has(one.kind) ? { ...one, ...given({ startedAt: startBehind(one.since, startedAt) }) } : one;
+  OF_CODE.has(one.kind) ? { ...one, ...defined({ startedAt: startBehind(one.since, startedAt) }) } : one;
 
 const withClock = (one: Finding, { clockAheadMs }: Facts): Finding =>
-  one.since === undefined && one.sweptAt === undefined ? one : { ...one, ...given({ clockAheadMs }) };
+  one.since === undefined && one.sweptAt === undefined ? one : { ...one, ...defined({ clockAheadMs }) };
 
 /**
  * Findings about open incidents, whose default may undo work. Approvals and callbacks are normal and left
@@ -144,7 +144,7 @@ function askedFindings({ items, atLeast }: Bounded<InboxKey> = { items: [] }): r
   if (incidents.length === 0) return [];
   const since = Math.min(...incidents.map(({ openedAt }) => openedAt));
   const runsOutAt = Math.min(...incidents.map(({ deadlineAt }) => deadlineAt));
-  return [{ kind: 'asked', since, waiting: incidents.length, ...given({ atLeast }), runsOutAt }];
+  return [{ kind: 'asked', since, waiting: incidents.length, ...defined({ atLeast }), runsOutAt }];
 }
 
 interface Risky {
@@ -180,8 +180,8 @@ function agentFinding(
     return waiting === 0 ? undefined : { kind: 'paused', agent, since: pause.at, reason: pause.reason };
   }
   if (status === 'closed' && (waiting === 0 || failingSince === undefined))
-    return unanswered && { kind: 'unanswered', agent, ...unanswered, ...given({ failure }) };
-  return { kind: 'breaker', agent, ...given({ since: failingSince ?? since, failure }) };
+    return unanswered && { kind: 'unanswered', agent, ...unanswered, ...defined({ failure }) };
+  return { kind: 'breaker', agent, ...defined({ since: failingSince ?? since, failure }) };
 }
 
 const firstOf = (items: readonly Execution[]): number | undefined =>
@@ -192,7 +192,7 @@ const counted = (
   atLeast: true | undefined,
 ): Pick<Finding, 'waiting' | 'atLeast' | 'runsOutAt'> => ({
   waiting: items.length,
-  ...given({ atLeast, runsOutAt: firstOf(items) }),
+  ...defined({ atLeast, runsOutAt: firstOf(items) }),
 });
 
 /** @param agent for which all of them wait */
@@ -200,7 +200,7 @@ function otherFinding(risks: readonly Risky[], agent: string | undefined): Findi
   const counts = new Map<RiskReason['why'], number>();
   for (const { risk } of risks) if (risk !== undefined) counts.set(risk.why, (counts.get(risk.why) ?? 0) + 1);
   const [most] = [...counts].toSorted(([, one], [, other]) => other - one);
-  const why = given({ why: most?.[0] });
+  const why = defined({ why: most?.[0] });
   if (agent === undefined) return { kind: 'at-risk', ...why };
   const since = Math.min(...risks.map(({ riskSince = Infinity }) => riskSince));
   return { kind: 'at-risk', ...why, agent, ...(since === Infinity ? {} : { since }) };

@@ -19,7 +19,7 @@ import type { InboxKey } from '../core/records/question.ts';
 import type { Receipts } from '../core/ports.ts';
 import { type AuditReceipt, lostAttempts } from '../core/records/receipts.ts';
 import { NO_TROUBLES } from '../core/records/worker-ends.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import { type BreakerOf, breakersOf, clockAhead, missingNow } from './agents.ts';
 import { type AtRisk, findingsOf, readAtRisk } from './findings.ts';
@@ -76,8 +76,16 @@ export async function readHealth(
   const overdueSince = isOverdue ? now - oldestOverdueMs : undefined;
   const storage = storageTrouble?.();
   const clockAheadMs = clockAhead(scheduler);
-  const facts = { now, ...given({ storage, overdueSince, sweptAt, startedAt, clockAheadMs }) };
-  const findings = findingsOf({ ...facts, missing, breakers, atRisk, lost, workerEnds, ...given({ asked }) });
+  const facts = { now, ...defined({ storage, overdueSince, sweptAt, startedAt, clockAheadMs }) };
+  const findings = findingsOf({
+    ...facts,
+    missing,
+    breakers,
+    atRisk,
+    lost,
+    workerEnds,
+    ...defined({ asked }),
+  });
   const health: Health = {
     status: verdictOf(findings),
     says: situationText(findings, now),
@@ -89,7 +97,7 @@ export async function readHealth(
     ...(left.audit === undefined ? {} : { audit: auditHealth(left.audit) }),
     ...(metrics === undefined
       ? {}
-      : { metrics: { ...given({ startedAt }), ...metrics, workflows: [...scheduler.workflows.keys()] } }),
+      : { metrics: { ...defined({ startedAt }), ...metrics, workflows: [...scheduler.workflows.keys()] } }),
   };
   return { health, breakers, atRisk };
 }

@@ -5,7 +5,7 @@
  * (`scheduler/messages.ts`).
  */
 
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { sendMessage } from '../scheduler/messages.ts';
 import { callerOf } from './callers.ts';
 import { asJson, keyedMessageBody, messageBody } from './requests.ts';
@@ -19,8 +19,8 @@ export const MESSAGE_ROUTES = {
     202,
     keyedMessageBody,
     ({ c, scheduler, named }, { key, startWith, body, ...message }) => {
-      const start = startWith && { ...given(startWith), input: asJson(startWith.input) };
-      const to = { workflow: named, key, ...given({ startWith: start }) };
+      const start = startWith && { ...defined(startWith), input: asJson(startWith.input) };
+      const to = { workflow: named, key, ...defined({ startWith: start }) };
       return sendMessage(scheduler, to, { ...message, body: asJson(body), ...callerOf(c) });
     },
   ),

@@ -18,7 +18,7 @@ import { isBuiltIn } from '../core/plan/built-in.ts';
 import { type Plan, workflowIn } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
 import { OVERDUE_SAID_MS } from '../explain/situation.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { atRiskSince } from '../core/records/risk.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import { showPause } from '../scheduler/holds.ts';
@@ -56,19 +56,19 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
   const risky = riskyIn(survey.open, atRisk, now);
   const lately = latelyOf(survey, now - LATELY_MS);
   const { begun } = survey;
-  const started = begun && { count: begun.count, ...given({ atLeast: begun.atLeast }) };
+  const started = begun && { count: begun.count, ...defined({ atLeast: begun.atLeast }) };
   const { status, says, findings, oldestOverdueMs, missing, missingSince = {}, shards } = health;
   const sweeps = shards.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.sweptAt]));
   return {
     at: now,
     health: { status, says, findings, oldestOverdueMs },
     ...openCounts(survey.open, risky, now),
-    endedWithoutSuccess: { since, ...endedCounts(survey.ended), ...given({ started }) },
-    ...given({ lately: lately?.all }),
+    endedWithoutSuccess: { since, ...endedCounts(survey.ended), ...defined({ started }) },
+    ...defined({ lately: lately?.all }),
     inbox: inboxCounts(survey.inbox),
     workflows: byWorkflow(scheduler, survey, risky).map((one) => ({
       ...one,
-      ...given({ lately: lately?.of(one.workflow), pause: pauses.get(one.workflow) }),
+      ...defined({ lately: lately?.of(one.workflow), pause: pauses.get(one.workflow) }),
     })),
     breakers: breakers
       .filter(({ breaker }) => breaker.status !== 'closed')
@@ -77,10 +77,10 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
     missing: Object.entries(missing ?? {}).map(([agent, waiting]) => ({
       agent,
       waiting,
-      ...given({ since: missingSince[agent] }),
+      ...defined({ since: missingSince[agent] }),
     })),
     ...(sweeps.length === 0 ? {} : { sweptAt: Math.max(...sweeps) }),
-    ...given({ waits, clockAheadMs: clockAhead(scheduler) }),
+    ...defined({ waits, clockAheadMs: clockAhead(scheduler) }),
   };
 }
 
@@ -145,12 +145,12 @@ function latelyOf({ begun, ended }: Survey, since: number): LatelyCounts | undef
     Object.values(counts).reduce((all, count) => all + count, 0);
   const atLeast = lately.atLeast ?? ended.atLeast;
   return {
-    all: { since, started: sum(started), endedWithoutSuccess: sum(bad), ...given({ atLeast }) },
+    all: { since, started: sum(started), endedWithoutSuccess: sum(bad), ...defined({ atLeast }) },
     of: (workflow) => {
       const count = started[workflow];
       return count === undefined
         ? undefined
-        : { started: count, endedWithoutSuccess: bad[workflow] ?? 0, ...given({ atLeast }) };
+        : { started: count, endedWithoutSuccess: bad[workflow] ?? 0, ...defined({ atLeast }) };
     },
   };
 }

@@ -6,7 +6,7 @@
  */
 
 import type { CallbackAnswer } from '../core/decisions/events.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { closeCallback } from '../scheduler/callbacks.ts';
 import { resolveIncident } from '../scheduler/incidents.ts';
 import { callerOf } from './callers.ts';
@@ -34,7 +34,7 @@ export const QUESTION_ROUTES = {
   ),
   'POST /callbacks/{token}/complete': row(200, completeBody, async (asked, { output }) => {
     const { by } = await answered(asked, { kind: 'complete', output: asJson(output) });
-    return { status: 'completed', ...given({ by }) };
+    return { status: 'completed', ...defined({ by }) };
   }),
   'POST /callbacks/{token}/fail': row(
     200,
@@ -43,7 +43,7 @@ export const QUESTION_ROUTES = {
       // The default code names the step, because failures are counted by their code.
       const failure = { code: code ?? failedCode(asked.named), message };
       const { by } = await answered(asked, { kind: 'fail', failure });
-      return { status: 'failed', ...given({ by }) };
+      return { status: 'failed', ...defined({ by }) };
     },
   ),
   'POST /callbacks/{token}/heartbeat': row(200, undefined, async (asked) => {
@@ -57,7 +57,7 @@ export const QUESTION_ROUTES = {
         ...belongingOf(executionId, question),
         ...questionView(question),
       })),
-      ...given({ cursor }),
+      ...defined({ cursor }),
     };
   }),
 } satisfies Partial<RouteRows>;

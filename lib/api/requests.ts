@@ -12,7 +12,7 @@ import { STATUS_GROUPS, type Tag } from '../core/operators/list-filter.ts';
 import { EARLIEST_TIME, parseDuration } from '../core/values/duration.ts';
 import { MAX_TAG_CHARS } from '../core/plan/search.ts';
 import { refuse } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { CHOICES } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
 import { hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';
@@ -236,7 +236,7 @@ export const listRequestOf = ({
   ...asked
 }: z.infer<typeof listQuery>): ListRequest => ({
   ...filterOf(asked),
-  ...given({ cursor: from }),
+  ...defined({ cursor: from }),
   limit: parseLimit(wanted),
 });
 
@@ -254,7 +254,7 @@ export const filterOf = ({
   until,
   ...asked
 }: ListQuery): Omit<ListRequest, 'limit' | 'cursor'> => ({
-  ...given(asked),
+  ...defined(asked),
   ...(status === undefined ? {} : { statuses: statusesOf(status) }),
   ...(atRisk === undefined ? {} : { atRisk: true }),
   ...(tag === undefined ? {} : { tag: tagOf(tag) }),

@@ -32,8 +32,8 @@ import {
   type Question,
   type InboxKey,
 } from '../core/records/question.ts';
-import { given } from '../core/values/given.ts';
-import type { AskedOf } from '../core/records/question.ts';
+import { defined } from '../core/values/defined.ts';
+import type { QuestionSubject } from '../core/records/question.ts';
 import { riskNow } from '../core/records/risk.ts';
 import { type Snapshot, incidentsIn, callbackOf } from '../core/records/snapshot.ts';
 import { type Pause, pauseDeadlineAt } from '../core/records/pauses.ts';
@@ -84,8 +84,8 @@ export const executionSummary = (
   plan: execution.plan,
   status: execution.status,
   startedAt: execution.startedAt,
-  ...given({ wakeAt: execution.wakeAt, step: standsAt(execution, now) }),
-  ...given({ asked: askedBelow(asked, execution.id) }),
+  ...defined({ wakeAt: execution.wakeAt, step: standsAt(execution, now) }),
+  ...defined({ asked: askedBelow(asked, execution.id) }),
   ...riskNow(execution, now),
   ...(execution.startedBy === undefined ? {} : { startedBy: execution.startedBy }),
   ...(execution.endedAt === undefined ? {} : { endedAt: execution.endedAt }),
@@ -126,7 +126,7 @@ export function executionView(
 const pauseView = (state: Snapshot, pause: Pause, now: number): PauseView => ({
   ...pause,
   deadlineAt: pauseDeadlineAt(pause),
-  ...(pause === pauseOf(state.execution) ? given({ underWay: underWay(state, now) }) : {}),
+  ...(pause === pauseOf(state.execution) ? defined({ underWay: underWay(state, now) }) : {}),
 });
 
 const history = ({ execution, steps }: Snapshot, now: number): Partial<ExecutionView> => ({
@@ -150,8 +150,8 @@ const body = (
   deadlineAt: state.execution.deadlineAt,
   input: state.execution.input,
   ...shownOutput(plan, state),
-  ...given({ omitted: isInputOmitted(state) ? ['input'] : undefined }),
-  ...given({ standing: standingAtEnd(plan, state) }),
+  ...defined({ omitted: isInputOmitted(state) ? ['input'] : undefined }),
+  ...defined({ standing: standingAtEnd(plan, state) }),
   incidents: incidentsIn(state).map((incident) => ({
     ...questionView(incident),
     choices: choicesFor(plan, state, incident, now).map((one) =>
@@ -180,7 +180,7 @@ function shownOutput(plan: Plan, state: Snapshot): ReturnType<typeof outputOf> {
   try {
     return outputOf(plan, state);
   } catch (error) {
-    if (error instanceof NotLoaded) return given({ outputBytes: state.execution.outputBytes });
+    if (error instanceof NotLoaded) return defined({ outputBytes: state.execution.outputBytes });
     throw error;
   }
 }
@@ -203,7 +203,7 @@ function attemptsOf(
   const attemptsLeftOut = leftOutOf(record);
   return {
     ...(step.kind === 'agent' ? { attempts: attemptsView(plan, step, record, state) } : {}),
-    ...given({ attemptsLeftOut }),
+    ...defined({ attemptsLeftOut }),
   };
 }
 
@@ -215,7 +215,7 @@ function awaited(step: PlanStep, state: Snapshot): Awaited {
   const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
   const question = callbackOf(state, step.name);
   return {
-    ...given({ message: messageOf(step, state.steps[step.name]) }),
+    ...defined({ message: messageOf(step, state.steps[step.name]) }),
     ...(untilAt === undefined ? {} : { waitsUntil: untilAt }),
     ...(untilAt === undefined || token === undefined ? {} : { token }),
     ...(question !== undefined && isOpen(question) ? { question: questionView(question) } : {}),
@@ -236,7 +236,7 @@ export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Sto
     executionId: execution.id,
     status: execution.status,
     ...(execution.cause?.undo === false ? { undo: false } : {}),
-    ...given({ standing: standingAtEnd(plan, state) }),
+    ...defined({ standing: standingAtEnd(plan, state) }),
   };
 }
 
@@ -251,7 +251,7 @@ function childrenView(
   const { children } = record;
   const asked = askedBelow(open, execution.id, step.name);
   if (isRepeated(step))
-    return { children: { ...roundsView(step.rounds, record, children, execution), ...given({ asked }) } };
+    return { children: { ...roundsView(step.rounds, record, children, execution), ...defined({ asked }) } };
   const ends = Object.values(children.ended).map(({ status }) => status);
   const ended = Object.fromEntries(
     [...new Set(ends)].map((one) => [one, ends.filter((end) => end === one).length]),
@@ -260,7 +260,7 @@ function childrenView(
   const tried = children.try === undefined ? {} : { try: children.try };
   const items = step.kind === 'map' ? itemsSoFar(children) : undefined;
   const { count, started } = children;
-  return { children: { executionIds, count, started, ended, ...given({ items, asked }), ...tried } };
+  return { children: { executionIds, count, started, ended, ...defined({ items, asked }), ...tried } };
 }
 
 /** The executions of all rounds: how the latest ended, and how many others succeeded. */
@@ -282,7 +282,7 @@ function roundsView(
       ...(succeeded === 0 ? {} : { succeeded }),
       ...(latest === undefined || latest === 'succeeded' ? {} : { [latest]: 1 }),
     },
-    rounds: { done: succeeded, atMost, ...given({ compensating }) },
+    rounds: { done: succeeded, atMost, ...defined({ compensating }) },
   };
 }
 
@@ -314,14 +314,14 @@ function stepView(
 }
 
 function acceptedView({ token, at, untilAt, asked, progress }: Accepted): AcceptedView {
-  return { at, untilAt, asked, ...given({ token, progress }) };
+  return { at, untilAt, asked, ...defined({ token, progress }) };
 }
 
 /** Only in the inbox: an execution's own answer has its workflow and tags already. */
-export const belongingOf = (executionId: string, { workflow, tags, root }: AskedOf): Asked => ({
+export const belongingOf = (executionId: string, { workflow, tags, root }: QuestionSubject): Asked => ({
   executionId,
   workflow,
-  ...given({ tags, root: root && { executionId: rootOf(executionId), ...root } }),
+  ...defined({ tags, root: root && { executionId: rootOf(executionId), ...root } }),
 });
 
 export function questionView(question: Incident): IncidentView;

@@ -7,7 +7,7 @@
 import { isOnFailure } from '../core/plan/on-failure.ts';
 import { isTolerated } from '../core/plan/outcomes.ts';
 import type { AgentStep, Plan, PlanStep, Stage } from '../core/plan/plan.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { RecoveryView, WorkflowStepView, WorkflowView } from './deployment-answers.ts';
 
 /** @param planHash the address of the plan */
@@ -15,7 +15,7 @@ export const workflowView = (plan: Plan, planHash: string): WorkflowView => ({
   workflow: plan.workflow,
   plan: planHash,
   withinMs: plan.withinMs,
-  ...given({ search: plan.search, announceEnds: plan.announceEnds }),
+  ...defined({ search: plan.search, announceEnds: plan.announceEnds }),
   steps: workflowSteps(plan),
 });
 
@@ -28,7 +28,7 @@ export const workflowSteps = (plan: Plan): readonly WorkflowStepView[] =>
     after: step.after,
     ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
     ...(isTolerated(step) ? { tolerate: true as const } : {}),
-    ...given({ withinMs: step.withinMs }),
+    ...defined({ withinMs: step.withinMs }),
     ...specialOf(step),
   }));
 
@@ -40,7 +40,7 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
     case 'wait':
       return {
         ...(step.forMs === undefined ? {} : { forMs: step.forMs }),
-        ...given({ for: step.for, until: step.until }),
+        ...defined({ for: step.for, until: step.until }),
       };
     case 'callback':
     case 'approval':
@@ -51,7 +51,7 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
         ...(step.remindMs === undefined ? {} : { remindMs: step.remindMs }),
       };
     case 'receive':
-      return { message: step.message, ...given({ otherwise: step.otherwise }) };
+      return { message: step.message, ...defined({ otherwise: step.otherwise }) };
     case 'lane':
       return { lane: step.lane, atMost: step.atMost };
     case 'child':
@@ -65,7 +65,7 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
               rounds: {
                 atMost: step.rounds.atMost,
                 until: step.rounds.until,
-                ...given({ first: step.rounds.first, message: step.rounds.message }),
+                ...defined({ first: step.rounds.first, message: step.rounds.message }),
               },
             }),
       };

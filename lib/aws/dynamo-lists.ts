@@ -11,10 +11,10 @@ import { inboxPage } from './dynamo-inbox.ts';
 import { type ListOptions, listPage } from './dynamo-list.ts';
 import { readAsked, readSurvey } from './dynamo-survey.ts';
 
-export type Lists = Pick<Store, 'asked' | 'inbox' | 'list' | 'survey'>;
+export type Lists = Pick<Store, 'openQuestions' | 'inbox' | 'list' | 'survey'>;
 
 export const dynamoLists = (client: DynamoDBClient, options: ListOptions): Lists => ({
-  asked: (below) => readAsked(client, options, below),
+  openQuestions: (below) => readAsked(client, options, below),
   inbox: (limit, cursor) => inboxPage(client, options.table, limit, cursor),
   list: (query) => listPage(client, options, query),
   survey: (endedSince, workflows, latelySince) =>
@@ -26,4 +26,4 @@ const unlisted = async (): Promise<never> => {
 };
 
 /** For a function that lists nothing. */
-export const noLists: Lists = { asked: unlisted, inbox: unlisted, list: unlisted, survey: unlisted };
+export const noLists: Lists = { openQuestions: unlisted, inbox: unlisted, list: unlisted, survey: unlisted };

@@ -22,7 +22,7 @@ import {
 } from '../core/records/mailbox.ts';
 import type { FoundMail } from '../core/supervision/audit.ts';
 import { refuse } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { shardOf, wakeShardKey } from './dynamo-indexes.ts';
 import { FORM, type Item, jsonIn, number, refuseOtherForm, text } from './dynamo-items.ts';
@@ -96,7 +96,7 @@ function mailboxOf(item: Item): Mailbox {
     writeId: text(item, 'writeId'),
     entries: entries.map(entryOf),
     accepted,
-    ...given({ wakeAt }),
+    ...defined({ wakeAt }),
   };
 }
 

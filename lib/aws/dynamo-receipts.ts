@@ -7,7 +7,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Receipts } from '../core/ports.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { keyText, readMany } from './dynamo-batch.ts';
 import { jsonIn } from './dynamo-items.ts';
 import { dynamoRecords, itemKey, type Kind } from './dynamo-side-records.ts';
@@ -34,7 +34,7 @@ export function dynamoReceipts(client: DynamoDBClient, table: string, wakeShards
           const item = items.get(keyText(key));
           return item === undefined ? [] : [jsonIn(item) as ShardReceipt];
         }),
-        ...given({ audit: audit && (jsonIn(audit) as AuditReceipt) }),
+        ...defined({ audit: audit && (jsonIn(audit) as AuditReceipt) }),
       };
     },
     write: async (receipt) => ('shard' in receipt ? shards.write(receipt) : audits.write(receipt)),

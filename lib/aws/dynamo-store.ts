@@ -20,7 +20,7 @@ import type { Due, Page, Store } from '../core/ports.ts';
 import type { Write } from '../core/decisions/decision.ts';
 import { type Question, questionKey } from '../core/records/question.ts';
 import type { SentMessage } from '../core/records/mailbox.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution, Step } from '../core/records/state.ts';
@@ -276,7 +276,7 @@ function snapshotOf(
   return {
     execution,
     steps: own(beside.steps, ({ name }) => name) ?? {},
-    ...given({ questions: own(beside.questions, questionKey) }),
+    ...defined({ questions: own(beside.questions, questionKey) }),
   };
 }
 

@@ -16,7 +16,7 @@ import {
   type Survey,
 } from '../core/operators/list-filter.ts';
 import type { InboxKey } from '../core/records/question.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { ExecutionStatus } from '../core/moves.ts';
 import { type Condition, type KeyRange, readAll } from './dynamo-index-keys.ts';
 import { LIST_SHARDS, INBOX_SHARDS, INBOX_KEY, shardsOf, unsharded } from './dynamo-indexes.ts';
@@ -45,7 +45,7 @@ export async function readSurvey(
   return {
     open,
     ended: { ...ended, items: ended.items.map(endedKeyOf) },
-    ...given({ begun }),
+    ...defined({ begun }),
     inbox,
   };
 }

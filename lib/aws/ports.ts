@@ -31,7 +31,7 @@ import { valuesIn } from './s3-values.ts';
 import { serviceLogger, tellAll } from './telemetry.ts';
 import { CLIENT, transported } from './transport.ts';
 import { wakeBus } from './wake-bus.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 
 /** @throws SteadfastError `no-environment` */
 export function fromEnvironment(name: string): string {
@@ -131,7 +131,7 @@ export function listingPortsOf(telemetry: Telemetry): OwnPorts {
     ...(most === undefined ? {} : { most: Number(most) }),
   };
   const values = valuesIn(process.env, client);
-  const erasure = { ...dynamoErasure(client, { table: name, wakeShards: shards }), ...given({ values }) };
+  const erasure = { ...dynamoErasure(client, { table: name, wakeShards: shards }), ...defined({ values }) };
   return { ...own, store: { ...own.store, ...lists }, waits, erasure };
 }
 

@@ -27,7 +27,7 @@ import type { Snapshot } from './records/snapshot.ts';
 import { evaluate } from './evaluate.ts';
 import { noticeRisk } from './supervision/notice-risk.ts';
 import { bringForward } from './supervision/wake-time.ts';
-import { keepPlace } from './waiting/lane.ts';
+import { recordLaneEnd } from './waiting/lane.ts';
 
 /**
  * If a rule needs a large value that is not loaded, the decision only asks for the value (V4).
@@ -55,7 +55,7 @@ function decideLoaded(storedPlan: Plan, stored: Snapshot, event: Event): Decisio
   const plan = planInStatus(storedPlan, stored.execution);
   const decided = decideOn(plan, state, event);
   const asked = deriveWaiting(state, event, closeCallback(state, event, decided));
-  const placed = keepPlace(storedPlan, state, asked);
+  const placed = recordLaneEnd(storedPlan, state, asked);
   return noticeRisk(plan, state, event.now, bringForward(storedPlan, state, event, placed));
 }
 

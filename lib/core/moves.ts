@@ -135,7 +135,7 @@ export const EXECUTION_EVENTS = {
   resume: 'the pause is over; it waits again at once, in the same write, if a person is asked',
   succeed: 'every step is done, skipped or tolerated',
   stop: 'a step failed for good, the deadline passed, or an operator canceled',
-  keep: 'a point of no return was passed before it could be stopped: what has acted stays',
+  'leave-effects': 'a point of no return was passed before it could be stopped: what has acted stays',
   'follow-up': 'nothing is left to undo or to answer: its end is certain, and its on-failure steps begin',
   recall: 'its parent is being undone',
   compensate: 'every step that acted is undone',

@@ -112,7 +112,7 @@ export interface Store {
    * All open questions, as their index has them, seconds old and up to a bound.
    * @param below only those of executions that this one's steps run
    */
-  readonly asked: (below?: string) => Promise<Bounded<InboxKey>>;
+  readonly openQuestions: (below?: string) => Promise<Bounded<InboxKey>>;
   /**
    * The executions that match the filter, in its order. Reading is bounded: if few executions match, a page
    * may have fewer than its limit and still have a cursor.

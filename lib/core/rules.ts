@@ -17,7 +17,7 @@ import { leaveLane, leaveQueue, useLane } from './execution/lane-rules.ts';
 import { enterNextStage } from './execution/next-stage.ts';
 import { readAnswers } from './execution/round-rules.ts';
 import { endLease, fence, giveUpAccepted, refuseCondition, skip } from './execution/step-rules.ts';
-import { failStep, keepEffects, stopAtDeadline } from './execution/stop.ts';
+import { failStep, leaveEffects, stopAtDeadline } from './execution/stop.ts';
 import { outdateSweeps, wakeEarlier } from './execution/wake-rules.ts';
 import { tolerate } from './execution/tolerate.ts';
 import { askAboutDeadline } from './questions/deadline.ts';
@@ -90,7 +90,7 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     tolerate,
     enterNextStage,
     remind,
-    keepEffects,
+    leaveEffects,
     giveUpAccepted,
     fence,
     stopChildren,

@@ -153,7 +153,7 @@ export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent, ExecutionSt
     stop: 'compensating',
   },
   compensating: {
-    ...stays('compensating', 'set-wake-time', 'adopt', 'keep'),
+    ...stays('compensating', 'set-wake-time', 'adopt', 'leave-effects'),
     'follow-up': 'following-up',
     ...ENDED,
   },

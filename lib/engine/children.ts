@@ -17,7 +17,7 @@ import type { ChildEnd, ChildStart, Planned, ParentNotice, StopGoal } from '../c
 import type { AffectedSteps, Decision, Next } from '../core/decisions/decision.ts';
 import type { ChildrenDone } from '../core/decisions/events.ts';
 import type { Failure } from '../core/values/failure.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { utf8Bytes } from '../core/values/json.ts';
 import { isOfEarlierLife } from '../core/records/retention.ts';
 import { MAX_WHOLE_BYTES } from '../core/records/large-values.ts';
@@ -111,7 +111,7 @@ async function started(
     planned,
     started: (last?.parent.index ?? -1) + 1,
     ended: byIndex(starts, ends),
-    ...given({ failure }),
+    ...defined({ failure }),
   };
 }
 
@@ -167,7 +167,7 @@ async function startChild(
       input: start.input,
       inputHash: '',
       parent: start.parent,
-      ...given({ fairGroup: start.fairGroup, tags: start.tags }),
+      ...defined({ fairGroup: start.fairGroup, tags: start.tags }),
       ...laneFor(ports, plan, start.input),
       ...callbackKeysOf(plan, () => random.id()),
       ...freshOf(random),
@@ -207,7 +207,7 @@ async function carryOn(
   reconcile: Reconcile,
   known?: Known,
 ): Promise<void> {
-  const start = { by: 'agent', affected: 'all', forParent: true, ...given({ known }) } as const;
+  const start = { by: 'agent', affected: 'all', forParent: true, ...defined({ known }) } as const;
   await reconcile(ports, plan, executionId, start).catch(() => {
     ports.log.note({ what: known === undefined ? 'follow-up-failed' : 'first-sends-failed', executionId });
   });
@@ -275,7 +275,7 @@ async function stopChild(
     const ended = hasEnd(state.execution) ? endOf(plan, state) : undefined;
     const mayGoOn = start.restartedAfter !== undefined && isToGoOn(state.execution, start.restartedAfter);
     if (ended !== undefined && goal !== 'recall' && !mayGoOn) return ended;
-    const about = { undo: goal !== 'leave', ...given({ endVersion: start.restartedAfter }) };
+    const about = { undo: goal !== 'leave', ...defined({ endVersion: start.restartedAfter }) };
     const event = { type: 'stop', ...about, ...decisionInputsOf(ports) } as const;
     const deciding = decideWith(ports, plan, state, event);
     const { decision } = deciding instanceof Promise ? await deciding : deciding;
@@ -309,7 +309,7 @@ async function gathered(
       end === undefined || (isTooMuch && end.outputAt !== undefined) ? {} : answerOf(ports, end),
   );
   const lostBytes = answers.find((one) => one.lostBytes !== undefined)?.lostBytes;
-  return { outputs: answers.map(({ output }) => output), bytes, ...given({ lostBytes }) };
+  return { outputs: answers.map(({ output }) => output), bytes, ...defined({ lostBytes }) };
 }
 
 /**

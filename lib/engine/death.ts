@@ -11,7 +11,7 @@
 
 import type { AbortSignalLike } from '../core/plan/agent.ts';
 import type { Ports } from '../core/ports.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { DeadAttempt } from '../core/decisions/events.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
 import { decideWith } from './large-values.ts';
@@ -58,7 +58,7 @@ async function recordOnce(
     type: 'process-died',
     step,
     token,
-    ...given({ exit, returned, interrupted }),
+    ...defined({ exit, returned, interrupted }),
     ...decisionInputsOf(ports),
   });
   if (decision.write === undefined) return 'over';

@@ -29,7 +29,7 @@ import {
   type Queued,
 } from '../core/records/lane.ts';
 import type { Lanes, Ports } from '../core/ports.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 
 /** How many at the head of the queue check the lane again soon: if one dies, the others do it. */
@@ -166,7 +166,7 @@ function nextLane(
     atMost,
     limitAt: Math.max(limitAt, known?.limitAt ?? 0),
     holders: holders.map(({ id, life, epoch }) => ({ id, life, epoch })),
-    ...given({ emptyAt: holders.length === 0 ? clock.now() : undefined }),
+    ...defined({ emptyAt: holders.length === 0 ? clock.now() : undefined }),
   };
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../core/records/large-values.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { Json } from '../core/values/json.ts';
 import { withMailbox } from './mailbox.ts';
 
@@ -159,7 +159,7 @@ export interface Answer {
 export async function answerOf(ports: Ports, execution: Execution): Promise<Answer> {
   const { output, outputAt: ref, lostBytes } = execution;
   if (output !== undefined) return { output };
-  if (ref === undefined) return given({ lostBytes });
+  if (ref === undefined) return defined({ lostBytes });
   const json = await read(ports, execution, { holder: 'output', ref });
   return json === undefined ? { lostBytes: ref.bytes } : { output: JSON.parse(json) as Json };
 }

@@ -25,7 +25,7 @@ import type {
 } from '../core/decisions/events.ts';
 import type { LaneDone } from '../core/records/lane.ts';
 import type { Mailbox } from '../core/records/mailbox.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { type Snapshot, withWrite } from '../core/records/snapshot.ts';
 import { errorName } from '../core/values/errors.ts';
 import { type HandedOn, notifyParent, withChildren } from './children.ts';
@@ -123,10 +123,10 @@ function evaluationOf(
     readAt: Math.min(looked.readAt, inputs.now),
     ...(lostRace ? { lostRace } : {}),
     ...(laneLeft ? { laneLeft } : {}),
-    ...given({ tryNow }),
+    ...defined({ tryNow }),
     ...(oversight === undefined
       ? {}
-      : given({ graceFrom: oversight.graceFrom, away: oversight.away, admissions })),
+      : defined({ graceFrom: oversight.graceFrom, away: oversight.away, admissions })),
     ...inputs,
   };
 }
@@ -251,7 +251,7 @@ class Effects {
       // A question about a pause or the deadline may have no step.
       this.#steps.push(step ?? '');
       const detail = errorName(error);
-      ports.log.note({ what: 'not-announced', executionId, detail, ...given({ step }) });
+      ports.log.note({ what: 'not-announced', executionId, detail, ...defined({ step }) });
       return 'unannounced';
     }
   }
@@ -313,7 +313,7 @@ export async function carryOut(
   const result = await commit(ports, decision, state.execution);
   if (result === 'conflict') return result;
   await continueWith(ports, plan, state, decision, readAt).catch(() => {
-    ports.log.note({ what: 'follow-up-failed', executionId: state.execution.id, ...given({ step }) });
+    ports.log.note({ what: 'follow-up-failed', executionId: state.execution.id, ...defined({ step }) });
   });
   return result;
 }

@@ -8,7 +8,7 @@
 import type { Bounded } from '../core/operators/list-filter.ts';
 import type { InboxKey } from '../core/records/question.ts';
 import { keyPartOf } from '../core/values/names.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { countText, timeText } from '../core/values/text.ts';
 import type { Next } from './words.ts';
 
@@ -34,7 +34,7 @@ export function askedBelow(
   const [first] = below.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
   if (first === undefined) return undefined;
   const { openedAt: _openedAt, ...next } = first;
-  return { count: below.length, next, ...given({ atLeast }) };
+  return { count: below.length, next, ...defined({ atLeast }) };
 }
 
 /** 'waits for people: 2 questions, the first until 12:00, in execution a.rooms.0'. */

@@ -9,7 +9,7 @@ import { performedStep, shownSteps } from '../core/plan/on-failure.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
 import { isAnsweredWrongly } from '../core/values/failure.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { Incident } from '../core/records/question.ts';
 import { incidentsIn, type Snapshot } from '../core/records/snapshot.ts';
 import { type Pause, pauseDeadlineAt } from '../core/records/pauses.ts';
@@ -29,7 +29,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
       evidence: {
         plan: execution.plan,
         deadlineAt: execution.deadlineAt,
-        ...given({ by: execution.startedBy }),
+        ...defined({ by: execution.startedBy }),
       },
     },
   ];
@@ -56,7 +56,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
     happened.push({
       at: cause.at,
       what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}${byText(cause.by)}`,
-      evidence: { ...cause.failure, ...given({ by: cause.by }) },
+      evidence: { ...cause.failure, ...defined({ by: cause.by }) },
     });
   }
   if (execution.end !== undefined) {
@@ -96,7 +96,7 @@ export const personText = (by: Caller | undefined): string =>
 function happenedPause(workflow: string, pause: Pause): Happened[] {
   const { number, at, by, reason, workflowPausedAt, endedAt, endedBy } = pause;
   const told = (when: number | undefined, what: string, who?: Caller): Happened[] =>
-    when === undefined ? [] : [{ at: when, what, evidence: { pause: number, ...given({ by: who }) } }];
+    when === undefined ? [] : [{ at: when, what, evidence: { pause: number, ...defined({ by: who }) } }];
   const until = `; a person is asked at ${timeText(pauseDeadlineAt(pause))}`;
   const begun =
     workflowPausedAt === undefined
@@ -120,7 +120,7 @@ const happenedRetry = ({ at, by, reason, cause }: Retried): Happened => {
   return {
     at,
     what: `${personText(by)} retried it: ${reason}${failed}`,
-    evidence: { ...cause?.failure, ...given({ by }) },
+    evidence: { ...cause?.failure, ...defined({ by }) },
   };
 };
 
@@ -190,7 +190,7 @@ const CLOSED_BY = {
 
 function happenedIncident(incident: Incident): Happened[] {
   const { number, openedAt, closedAt, choice, closedBy, caller, reason } = incident;
-  const about = given({ step: incident.step });
+  const about = defined({ step: incident.step });
   const opened = {
     at: openedAt,
     what: `incident ${number}: a person was asked`,
@@ -201,5 +201,5 @@ function happenedIncident(incident: Incident): Happened[] {
   if (closedAt === undefined || closedBy === undefined) return asked;
   const who = closedBy === 'answer' ? `${personText(caller)} chose` : CLOSED_BY[closedBy];
   const what = `incident ${number}: ${who}${choice === undefined ? '' : ` '${choice}'`}${reason === undefined ? '' : ` (${reason})`}`;
-  return [...asked, { at: closedAt, what, ...about, evidence: given({ closedBy, caller, choice }) }];
+  return [...asked, { at: closedAt, what, ...about, evidence: defined({ closedBy, caller, choice }) }];
 }

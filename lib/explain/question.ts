@@ -7,9 +7,9 @@
  */
 
 import type { Json } from '../core/values/json.ts';
-import type { AskedOf } from '../core/records/question.ts';
+import type { QuestionSubject } from '../core/records/question.ts';
 
-export interface About extends AskedOf {
+export interface About extends QuestionSubject {
   readonly shown?: Readonly<Record<string, Json>>;
 }
 
@@ -23,7 +23,7 @@ export const aboutText = ({ workflow, tags = {}, root, shown = {} }: About): str
     .join(' · ');
 
 /** 'in trip · bookingId: 4711'. */
-export const rootText = ({ workflow, tags = {} }: NonNullable<AskedOf['root']>): string =>
+export const rootText = ({ workflow, tags = {} }: NonNullable<QuestionSubject['root']>): string =>
   [`in ${workflow}`, pairsText(tags)].filter((part) => part !== '').join(' · ');
 
 export const pairsText = (values: Readonly<Record<string, Json>>): string =>

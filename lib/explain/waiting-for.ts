@@ -22,7 +22,7 @@ import {
 import { callerText } from '../core/values/caller.ts';
 import type { Children } from '../core/records/children.ts';
 import { type CallbackQuestion, isIncident, type Question } from '../core/records/question.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { type Snapshot, callbackOf } from '../core/records/snapshot.ts';
 import { isForward, type Step } from '../core/records/state.ts';
 import { hasOpenChildren } from '../core/step/turn.ts';
@@ -30,7 +30,7 @@ import { childIds } from '../core/waiting/child.ts';
 import { isCleanEnd, tryOf } from '../core/waiting/child-tries.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { roundOf } from '../core/waiting/rounds.ts';
-import { untilOf } from '../core/waiting/waits.ts';
+import { waitEndsAt } from '../core/waiting/waits.ts';
 import { becauseOfMessage, becauseOfRound, leftInMailbox, roundTookText, tookText } from './messages.ts';
 import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
 import { timeText } from '../core/values/text.ts';
@@ -42,7 +42,7 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
   if (hasChildren(step)) return record && (becauseOfRound(step, state) ?? becauseOfChildren(step, record));
   if (step.kind === 'lane') return becauseOfLane(step, record);
   if (isReceive(step)) return becauseOfMessage(step, state);
-  const untilAt = isForward(state.execution.status) ? untilOf(step, state) : undefined;
+  const untilAt = isForward(state.execution.status) ? waitEndsAt(step, state) : undefined;
   switch (record?.status) {
     case undefined:
     case 'ready':
@@ -208,7 +208,7 @@ export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {
     if (what === undefined) continue;
     const { failure, children, by } = record;
     const { count, ended } = children ?? {};
-    const evidence = given({ status: record.status, failure, by, count, ended });
+    const evidence = defined({ status: record.status, failure, by, count, ended });
     happened.push({ at: record.changedAt, what, ...named, evidence });
   }
   return [...happened, ...leftInMailbox(state)];

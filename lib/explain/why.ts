@@ -11,13 +11,13 @@ import { isOnFailure, planInStatus, shownSteps } from '../core/plan/on-failure.t
 import { graphOf, type Plan, type PlanStep } from '../core/plan/plan.ts';
 import type { Bounded } from '../core/operators/list-filter.ts';
 import { UNANSWERED } from '../core/values/failure.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { Choice, InboxKey } from '../core/records/question.ts';
 import { openIncidents, type Snapshot, incidentsIn } from '../core/records/snapshot.ts';
 import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../core/records/state.ts';
 import { ruleThatApplies } from '../core/evaluate.ts';
 import { RULES } from '../core/rules.ts';
-import { failureWaits, lastPoint } from '../core/step/point-of-no-return.ts';
+import { isFailureUndecided, lastPoint } from '../core/step/point-of-no-return.ts';
 import { effectOf } from '../core/step/effect.ts';
 import { clearSince, openWork, type Work, workKey } from '../core/step/ready.ts';
 import { isBetweenStages, isTurn, mayFail, shownStatus } from '../core/step/turn.ts';
@@ -73,16 +73,16 @@ export function explain(
   const during = planInStatus(plan, state.execution);
   const work = openWork(during, state);
   const coming = comingOf(during, state, work, now);
-  const askedOf = ({ name }: PlanStep): AskedBelow | undefined => askedBelow(asked, state.execution.id, name);
+  const below = ({ name }: PlanStep): AskedBelow | undefined => askedBelow(asked, state.execution.id, name);
   const steps = shownSteps(plan, state).map((step) => ({
     name: step.name,
     status: shownStatus(step, state),
     because: withAsked(
       `${because(isOnFailure(plan, step.name) ? during : plan, step, state, breakers)}${pausedOf(step, state)}${mendOf(state.steps[step.name])}`,
-      askedOf(step),
+      below(step),
     ),
     next: {
-      ...(answerBelow(askedOf(step)) ?? nextOfStep(step, state, work, coming, isDeployed)),
+      ...(answerBelow(below(step)) ?? nextOfStep(step, state, work, coming, isDeployed)),
       step: step.name,
     },
   }));
@@ -180,7 +180,7 @@ function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
       ? '; it is undone, and then the execution goes on without it'
       : '; the execution goes on without it once nothing of it can act any more';
   if (state.execution.status === 'paused') return '; what follows is decided after the pause';
-  if (!isForward(state.execution.status) || !failureWaits(plan, state)) return '';
+  if (!isForward(state.execution.status) || !isFailureUndecided(plan, state)) return '';
   return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
 }
 
@@ -257,7 +257,7 @@ function comingOf(plan: Plan, state: Snapshot, work: readonly Work[], now: numbe
   const timing = { readAt: now, work };
   return RULES[state.execution.status].flatMap(({ dueAt }) =>
     (dueAt?.(plan, state, timing) ?? []).flatMap(({ at, step, coming }) =>
-      coming === undefined ? [] : [{ ...coming(), at, ...given({ step }) }],
+      coming === undefined ? [] : [{ ...coming(), at, ...defined({ step }) }],
     ),
   );
 }
@@ -298,7 +298,7 @@ function nextOf(
     const { notes, next } = found.decision;
     const step = notes[0]?.step ?? ('step' in next && typeof next.step === 'string' ? next.step : undefined);
     const what = found.rule.says[notes[0]?.what ?? next.kind] ?? notes[0]?.what ?? next.kind;
-    return { what, at: Math.max(now, execution.wakeAt ?? now), who: 'supervisor', ...given({ step }) };
+    return { what, at: Math.max(now, execution.wakeAt ?? now), who: 'supervisor', ...defined({ step }) };
   }
   const timed = ofSteps.filter((next): next is Timed => next.at !== undefined);
   // A step's own executions have times of their own.

@@ -131,10 +131,10 @@ export function surveyIn(
     started.filter(({ startedAt }) => startedAt >= latelySince).map(({ workflow }) => workflow),
   );
   const begun = ended.length === 0 ? {} : { begun: { count: items.length, ...bound, lately } };
-  return { open: bounded(open), ended: bounded(ended), inbox: askedIn(snapshots, most), ...begun };
+  return { open: bounded(open), ended: bounded(ended), inbox: openQuestionsIn(snapshots, most), ...begun };
 }
 
-export const askedIn = (
+export const openQuestionsIn = (
   all: Iterable<Snapshot>,
   most: number = MOST_OPEN,
   below?: string,

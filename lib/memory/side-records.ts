@@ -18,7 +18,7 @@ import type {
 } from '../core/ports.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
 import type { Presence } from '../core/supervision/presence.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 
 interface MemoryRecords<Kept extends SideRecord, Key extends readonly unknown[]>
   extends SideRecords<Kept, Key> {
@@ -61,7 +61,7 @@ export function memoryReceipts(): Receipts {
   return {
     read: async () => ({
       shards: [...shards.all()].sort((a, b) => a.shard - b.shard),
-      ...given({ audit: await audits.read() }),
+      ...defined({ audit: await audits.read() }),
     }),
     write: async (receipt) => ('shard' in receipt ? shards.write(receipt) : audits.write(receipt)),
   };

@@ -13,14 +13,14 @@ import { type Bounded, MOST_OPEN, type Survey } from '../core/operators/list-fil
 import type { Due, InboxItem, ListedPage, ListQuery, Page, WriteResult } from '../core/ports.ts';
 import type { Write } from '../core/decisions/decision.ts';
 import { type Question, questionKey, type InboxKey } from '../core/records/question.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import { type Snapshot, openQuestions, withQuestion } from '../core/records/snapshot.ts';
 import type { SentMessage } from '../core/records/mailbox.ts';
 import type { Execution, Step } from '../core/records/state.ts';
 import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/supervision/audit.ts';
 import { MailboxTable } from './mailboxes.ts';
-import { askedIn, listIn, parseCount, parsePlace, surveyIn } from './lists.ts';
+import { openQuestionsIn, listIn, parseCount, parsePlace, surveyIn } from './lists.ts';
 
 export class MemoryTable {
   #shards: number;
@@ -110,7 +110,7 @@ export class MemoryTable {
     if (taken !== undefined) this.mailboxes.take(taken);
     const steps = step === undefined ? before.steps : { ...before.steps, [step.name]: step };
     const { questions } = withQuestion(before, question);
-    const after = { execution: execution ?? before.execution, steps, ...given({ questions }) };
+    const after = { execution: execution ?? before.execution, steps, ...defined({ questions }) };
     this.#executions.set(executionId, after);
     if (this.#left.size > 0) this.#replaceLeft(executionId, besidesIn(executionId, { step, question }));
     if (execution !== undefined) this.#wake(execution, before.execution.wakeAt, execution.wakeAt);
@@ -144,8 +144,8 @@ export class MemoryTable {
     return surveyIn(this.indexed(), { endedSince, workflows, latelySince }, this.#mostOpen);
   }
 
-  asked(below?: string): Bounded<InboxKey> {
-    return askedIn(this.#executions.values(), this.#mostOpen, below);
+  openQuestions(below?: string): Bounded<InboxKey> {
+    return openQuestionsIn(this.#executions.values(), this.#mostOpen, below);
   }
 
   inbox(limit: number, cursor?: string): Page<InboxItem> {
@@ -295,7 +295,7 @@ export class MemoryTable {
       all.splice(placeIn(all, is, executionId, false), 0, {
         executionId,
         wakeAt: is,
-        ...given({ group }),
+        ...defined({ group }),
       });
       this.#places.set(executionId, shard);
     }

@@ -109,7 +109,7 @@ export class MemoryStore implements Store {
   readonly list: Store['list'] = async (query) => this.#table.list(query);
   readonly survey: Store['survey'] = async (endedSince, workflows, latelySince) =>
     this.#table.survey(endedSince, workflows, latelySince);
-  readonly asked: Store['asked'] = async (below) => this.#table.asked(below);
+  readonly openQuestions: Store['openQuestions'] = async (below) => this.#table.openQuestions(below);
   readonly inbox: Store['inbox'] = async (limit, cursor) => this.#table.inbox(limit, cursor);
 }
 

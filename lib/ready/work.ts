@@ -21,7 +21,7 @@ import {
 import { evaluateExpression, type Expr, type Scope } from '../core/plan/refs.ts';
 import { refsIn } from '../core/plan/refs-in.ts';
 import { PermanentError, TransientError } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { Json } from '../core/values/json.ts';
 import { signed } from '../remote/http.ts';
 import { isHere } from '../remote/target.ts';
@@ -52,7 +52,7 @@ export function httpWork(work: HttpWork, net?: Net): Implementation<unknown, unk
     execute: async (ctx, input) => {
       const one = await ask('execute', ctx, input);
       if (one.outcome === 'accepted')
-        return accepted(given({ token: textOf(one.token), askAfter: askAfterOf(one.wish) }));
+        return accepted(defined({ token: textOf(one.token), askAfter: askAfterOf(one.wish) }));
       return doneOrThrown(one);
     },
     ...(work.probe === undefined
@@ -68,7 +68,7 @@ function doneOrThrown({ outcome, output, message, code, wish }: Found): unknown 
   if (outcome === 'done') return output;
   const error =
     outcome === 'transient'
-      ? new TransientError(message, given({ retryAfter: wish }))
+      ? new TransientError(message, defined({ retryAfter: wish }))
       : outcome === 'permanent'
         ? new PermanentError(message)
         : new Error(message);
@@ -80,7 +80,7 @@ function verdictOf({ outcome, output, progress, message, wish }: Found): Verdict
   if (outcome === 'notDone') return notDone();
   if (outcome !== 'running') return cannotTell(message);
   const token = typeof progress === 'number' ? progress : textOf(progress);
-  return running(given({ progress: token, askAfter: askAfterOf(wish) }));
+  return running(defined({ progress: token, askAfter: askAfterOf(wish) }));
 }
 
 const textOf = (value: Json | undefined): string | undefined =>
@@ -104,7 +104,7 @@ const scopeOf = (
   input: unknown,
   output: unknown,
 ): Scope => {
-  const call = { idempotencyKey, ...given({ token: known?.token, output }) };
+  const call = { idempotencyKey, ...defined({ token: known?.token, output }) };
   return {
     input: input as Json,
     output: () => undefined,
@@ -193,7 +193,7 @@ const answerOf = (result: Result, body: Json | undefined): Readonly<Record<strin
   if (result.kind !== 'answered') return {};
   const headers = Object.entries(result.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
   const { status } = result;
-  return { status, headers: Object.fromEntries(headers) as Json, ...given({ body }) };
+  return { status, headers: Object.fromEntries(headers) as Json, ...defined({ body }) };
 };
 
 /** The body as JSON, or as text if its type says so. */

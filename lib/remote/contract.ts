@@ -12,7 +12,7 @@
 
 import { accepted, type AttemptContext, cannotTell, running, type Verdict } from '../core/plan/agent.ts';
 import { MAX_DURATION_MS } from '../core/values/duration.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { PermanentError, TransientError } from '../core/values/errors.ts';
 
 export type CallKind = 'execute' | 'probe' | 'undo';
@@ -220,7 +220,7 @@ export function verdictOf({ answer, output, message, progress, askAfterMs }: Ans
     case 'notDone':
       return { verdict: 'not-done' };
     case 'running':
-      return running(given({ progress, askAfter: secondsOf(askAfterMs) }));
+      return running(defined({ progress, askAfter: secondsOf(askAfterMs) }));
     default:
       return cannotTell(message);
   }
@@ -239,11 +239,11 @@ export function outputOf(
     case 'done':
       return output;
     case 'accepted':
-      return accepted(given({ token, askAfter: secondsOf(askAfterMs) }));
+      return accepted(defined({ token, askAfter: secondsOf(askAfterMs) }));
     case 'transient':
       throw new TransientError(
         message ?? 'the remote says: not done, try again',
-        given({ retryAfter: secondsOf(retryAfterMs) }),
+        defined({ retryAfter: secondsOf(retryAfterMs) }),
       );
     case 'permanent':
       throw new PermanentError(message ?? 'the remote says: not done, trying again cannot help');

@@ -29,7 +29,7 @@ import type { Bulks } from '../core/ports.ts';
 import { isOpen } from '../core/records/question.ts';
 import { isSteadfastError, PermanentError, refuse, sayable } from '../core/values/errors.ts';
 import type { CallbackAnswer } from '../core/decisions/events.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { callbackToken } from '../core/records/state.ts';
 import { cut } from '../core/values/text.ts';
 import { callbackProblem } from '../core/questions/callback.ts';
@@ -166,14 +166,14 @@ async function counted(
 async function apply(scheduler: Scheduler, bulk: Bulk, executionId: string): Promise<unknown> {
   const { id, command, confirmedBy: by, createdAt } = bulk;
   const { action, reason, undo, withinMs } = command;
-  const asked = { commandId: commandIdOf(id, executionId), ...given({ reason, by }) };
+  const asked = { commandId: commandIdOf(id, executionId), ...defined({ reason, by }) };
   switch (action) {
     case 'retry':
       return retryOne(scheduler, bulk, executionId, { ...asked, asOf: createdAt });
     case 'cancel':
-      return cancel(scheduler, executionId, { ...asked, ...given({ undo }) });
+      return cancel(scheduler, executionId, { ...asked, ...defined({ undo }) });
     case 'pause':
-      return pause(scheduler, executionId, { ...asked, ...given({ withinMs }) });
+      return pause(scheduler, executionId, { ...asked, ...defined({ withinMs }) });
     case 'resume':
       return resume(scheduler, executionId, asked);
     case 'resolve':
@@ -193,7 +193,7 @@ async function retryOne(
 ): Promise<unknown> {
   const { input, step } = bulk.command;
   if (input === undefined) return retry(scheduler, executionId, asked);
-  const other = { ...asked, input, ...given({ step }) };
+  const other = { ...asked, input, ...defined({ step }) };
   const { execution } = (await show(scheduler, executionId)).state;
   const isFailed =
     execution.status === 'failed' || obeyedOf(execution, { type: 'retry', ...other }) !== undefined;
@@ -223,7 +223,7 @@ async function answerIncident(
       step,
     },
   );
-  const answer = { choice, commandId, ...given({ reason, input, output, nothingHappened, by }) };
+  const answer = { choice, commandId, ...defined({ reason, input, output, nothingHappened, by }) };
   return resolveIncident(scheduler, executionId, { incident: meant.number, asOf: createdAt, ...answer });
 }
 
@@ -241,7 +241,7 @@ async function answerApproval(
   const { action, step, reason, comment } = command;
   const answer: CallbackAnswer =
     action === 'approve'
-      ? { kind: 'complete', output: given({ comment }) }
+      ? { kind: 'complete', output: defined({ comment }) }
       : { kind: 'fail', failure: { code: REJECTED, message: reason ?? 'a person has rejected it' } };
   const names = plan.steps
     .filter(({ kind, name }) => kind === 'approval' && (step === undefined || name === step))

@@ -15,7 +15,7 @@ import { BULK } from '../core/plan/built-in.ts';
 import { limitsOf } from '../core/plan/plan.ts';
 import { ALONE, type Workflow } from '../core/plan/workflow.ts';
 import type { Ports } from '../core/ports.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { type Execution, pauseOf, type NotBefore } from '../core/records/state.ts';
 import { timeText } from '../core/values/text.ts';
 
@@ -109,5 +109,5 @@ export async function deferredByPause(
   const { at, by } = pause;
   const now = clock.now();
   const reason = `its bulk action is, since ${timeText(at)}: ${pause.reason}`;
-  return { why: 'paused', since: now, at: now + DEFERRED_MS, pause: { reason, ...given({ by }) } };
+  return { why: 'paused', since: now, at: now + DEFERRED_MS, pause: { reason, ...defined({ by }) } };
 }

@@ -32,7 +32,7 @@ import { BULK } from '../core/plan/built-in.ts';
 import type { Bulks } from '../core/ports.ts';
 import type { Caller } from '../core/values/caller.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { canonicalJson, type Json } from '../core/values/json.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import type { Execution } from '../core/records/state.ts';
@@ -64,7 +64,7 @@ export async function makeBulk(scheduler: Scheduler, request: BulkRequest): Prom
   const bulks = bulksOf(scheduler);
   const { command, filter: asked, ids, idempotencyKey: key, by } = request;
   const id = key === undefined ? scheduler.newId() : hash(`bulk\n${key}`);
-  const inputHash = hash(canonicalJson(given({ command, filter: asked, ids }) as unknown as Json));
+  const inputHash = hash(canonicalJson(defined({ command, filter: asked, ids }) as unknown as Json));
   const known = await bulks.read(id);
   if (known !== undefined) return sameBulk(known, inputHash);
   const createdAt = ports.clock.now();
@@ -75,7 +75,7 @@ export async function makeBulk(scheduler: Scheduler, request: BulkRequest): Prom
     inputHash,
     command,
     createdAt,
-    ...given({ createdBy: by }),
+    ...defined({ createdBy: by }),
     isCollected: false,
     count: 0,
     leftOut: 0,
@@ -197,7 +197,7 @@ async function found(scheduler: Scheduler, { filter = {}, command, cursor: from 
     }
     cursor = page.cursor;
   } while (cursor !== undefined && ids.size < (PAGES_OF_A_CALL - 1) * BULK_PAGE && clock.now() < untilAt);
-  return { ids: [...ids], leftOut, ...given({ cursor }) };
+  return { ids: [...ids], leftOut, ...defined({ cursor }) };
 }
 
 /** @param writeId of the next version; without it, this is the first version */
@@ -215,7 +215,7 @@ function collected(bulk: Bulk, { ids, leftOut, cursor }: Found, writeId?: string
   const next = {
     ...before,
     ...(writeId === undefined ? {} : { version: bulk.version + 1, writeId }),
-    ...given({ cursor }),
+    ...defined({ cursor }),
     isCollected: cursor === undefined,
     count: bulk.count + ids.length,
     leftOut: bulk.leftOut + leftOut,
@@ -249,7 +249,7 @@ export async function confirmBulk(
       version: bulk.version + 1,
       writeId: scheduler.ports.random.id(),
       confirmedAt: now,
-      ...given({ confirmedBy: by }),
+      ...defined({ confirmedBy: by }),
     };
     if ((await bulks.write({ bulk: confirmed })) === 'written') return begun(scheduler, confirmed);
   }
@@ -284,7 +284,7 @@ async function begun(scheduler: Scheduler, bulk: Bulk): Promise<Bulk> {
   await startOf(scheduler, registered(scheduler), {
     input: { bulk: bulk.id, pages },
     idempotencyKey: bulk.id,
-    ...given({ by: bulk.confirmedBy }),
+    ...defined({ by: bulk.confirmedBy }),
   });
   return bulk;
 }
@@ -323,7 +323,7 @@ export async function shownBulk(scheduler: Scheduler, bulk: Bulk): Promise<Shown
   ]);
   const pagesDone = totals.reduce((sum, { pages }) => sum + pages, 0);
   const result = sumOf(totals, MOST_EXAMPLES);
-  return { bulk, examples: [], ...given({ execution }), executionId, pagesDone, result };
+  return { bulk, examples: [], ...defined({ execution }), executionId, pagesDone, result };
 }
 
 /** @throws SteadfastError `unknown-bulk` */

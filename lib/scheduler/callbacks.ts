@@ -16,7 +16,7 @@ import { type Caller, callerText, personOf } from '../core/values/caller.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import { canMoveStep } from '../core/decisions/change.ts';
 import type { CallbackAnswer } from '../core/decisions/events.ts';
-import { given as present } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { asJson, canonicalJson, type Json, utf8Bytes } from '../core/values/json.ts';
 import { outputIn } from '../core/records/large-values.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
@@ -58,7 +58,7 @@ export async function closeCallback(
     const repeated = await withValues(ports, counted, (known) =>
       isRepeated(scheduler, step, known, answer, by),
     );
-    if (repeated.made) return present({ by: counted.steps[name]?.by });
+    if (repeated.made) return defined({ by: counted.steps[name]?.by });
     const inputs = decisionInputsOf(ports);
     const problem = callbackProblem(plan, counted, name, inputs.now);
     if (problem !== undefined) {
@@ -74,10 +74,10 @@ export async function closeCallback(
       });
     }
     const acted = await entryOfAnswer(scheduler, counted, step, answer, by);
-    const about = { step: name, answer, ...acted, ...present({ by }) };
+    const about = { step: name, answer, ...acted, ...defined({ by }) };
     const event = { type: 'callback', ...about, ...inputs } as const;
     const { decision } = await decideWith(ports, plan, state, event);
-    if ((await carryOut(ports, plan, state, decision, readAt, name)) === 'written') return present({ by });
+    if ((await carryOut(ports, plan, state, decision, readAt, name)) === 'written') return defined({ by });
   }
 }
 

@@ -18,7 +18,7 @@ import type { Plan } from '../core/plan/plan.ts';
 import type { Caller } from '../core/values/caller.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import type { Command } from '../core/decisions/events.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { Json } from '../core/values/json.ts';
 import type { Acted } from '../core/records/people.ts';
 import { type Snapshot, withWrite } from '../core/records/snapshot.ts';
@@ -65,7 +65,7 @@ export const pause = (
 ): Promise<Execution> =>
   obeyed(scheduler, executionId, request, {
     type: 'pause',
-    ...given({ withinMs: request.withinMs }),
+    ...defined({ withinMs: request.withinMs }),
   });
 
 /** @throws SteadfastError `unknown-execution`, `not-resumable` */
@@ -88,7 +88,7 @@ export const retry = (
   request: CommandRequest & { readonly asOf?: number; readonly input?: Json; readonly step?: string },
 ): Promise<Execution> => {
   const { asOf, input, step } = request;
-  return obeyed(scheduler, executionId, request, { type: 'retry', ...given({ asOf, input, step }) });
+  return obeyed(scheduler, executionId, request, { type: 'retry', ...defined({ asOf, input, step }) });
 };
 
 type Given = Command extends infer One
@@ -122,7 +122,7 @@ async function obeyed(
   const wish = {
     ...wanted,
     reason: request.reason ?? REASON[wanted.type],
-    ...given({ commandId, by }),
+    ...defined({ commandId, by }),
   } as Command;
   for (let begun: Obeyed | undefined; ; ) {
     const readAt = ports.clock.now();

@@ -25,12 +25,12 @@ import { isTerminal } from '../core/records/state.ts';
 import { isOfEarlierLife, START_MS } from '../core/records/retention.ts';
 import { besideOf, isBeside, type Found, type Removable } from '../core/supervision/audit.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { cut, timeText } from '../core/values/text.ts';
 import { childIdOf } from '../core/waiting/child.ts';
-import { lateUntil } from '../core/waiting/lane.ts';
+import { laneFreeAt } from '../core/waiting/lane.ts';
 import { planOf } from '../engine/plans.ts';
 import { sideBySide } from '../engine/side-by-side.ts';
 import type { Scheduler } from './start.ts';
@@ -61,7 +61,7 @@ export async function erase(
   await refusePart(erasing, executionIn(records));
   await refuseUnfinished(erasing, executionId, records);
   const isOver = await eraseAll(erasing, executionId);
-  log.note({ what: 'erased', executionId, ...given({ detail: by && callerText(by) }) });
+  log.note({ what: 'erased', executionId, ...defined({ detail: by && callerText(by) }) });
   return { executionId, status: isOver ? 'erased' : 'erasing' };
 }
 
@@ -96,7 +96,7 @@ async function refuseUnfinished(erasing: Erasing, id: string, records: readonly 
       throw notErasable(`${id} has ended, and its end is not announced yet: try again in a minute`);
     const plan = await planOf(ports.store, plans, execution.plan);
     const own = stepsIn(records).filter(({ life }) => life === execution.life);
-    const untilAt = lateUntil(storedPlanOf(plan), Object.fromEntries(own.map((step) => [step.name, step])));
+    const untilAt = laneFreeAt(storedPlanOf(plan), Object.fromEntries(own.map((step) => [step.name, step])));
     if (untilAt > ports.clock.now())
       throw notErasable(`an attempt of ${id} may still be acting: try again after ${timeText(untilAt)}`);
     const { writtenWithinMs = WRITTEN_WITHIN_MS } = erasure;

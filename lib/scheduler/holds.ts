@@ -14,7 +14,7 @@ import { withHold, withoutHold } from '../core/records/hold.ts';
 import { type Breaker, newBreaker } from '../core/step/breaker.ts';
 import type { Caller } from '../core/values/caller.ts';
 import { refuse } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { cut } from '../core/values/text.ts';
 import { announceOnce } from '../engine/announce.ts';
 import { changeRecord } from '../engine/change-record.ts';
@@ -74,7 +74,7 @@ async function changeWorkflow(
 }
 
 const pausedIn = (record: WorkflowPause | undefined): Paused =>
-  given({ pause: record?.pause, lastPause: record?.lastPause });
+  defined({ pause: record?.pause, lastPause: record?.lastPause });
 
 /**
  * Nothing is sent to the agent any more; work under way goes on to its end. An agent that is already paused
@@ -87,7 +87,7 @@ export const pauseAgent = (
   { reason = REASON, by }: { readonly reason?: string; readonly by?: Caller },
 ): Promise<Breaker | undefined> =>
   changeAgent(scheduler, agent, (before, inputs) =>
-    withHold(before ?? newBreaker(agent), { reason, ...given({ by }) }, inputs),
+    withHold(before ?? newBreaker(agent), { reason, ...defined({ by }) }, inputs),
   );
 
 /** @throws SteadfastError `unknown-agent` */
@@ -118,8 +118,8 @@ async function changeAgent(
 function newsOf({ agent, pause, lastPause }: Breaker, at: number): BreakerNews {
   const common = { about: 'breaker', agent, at, view: '/agents' } as const;
   return pause === undefined
-    ? { ...common, change: 'resumed', ...given({ since: lastPause?.at, by: lastPause?.endedBy }) }
-    : { ...common, change: 'paused', ...given({ by: pause.by }) };
+    ? { ...common, change: 'resumed', ...defined({ since: lastPause?.at, by: lastPause?.endedBy }) }
+    : { ...common, change: 'paused', ...defined({ by: pause.by }) };
 }
 
 /** The agents that the workflows of this process name. */

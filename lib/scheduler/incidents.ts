@@ -13,7 +13,7 @@ import { graphOf, type Plan } from '../core/plan/plan.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import type { Resolution } from '../core/decisions/events.ts';
-import { given as present } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { Incident } from '../core/records/question.ts';
 import { asJson, type Json, utf8Bytes } from '../core/values/json.ts';
 import { type Snapshot, incidentIn, withWrite } from '../core/records/snapshot.ts';
@@ -62,7 +62,7 @@ export async function resolveIncident(
     const answer: Resolution = {
       ...(await checkGiven(scheduler, plan, state.steps[incident.step ?? ''], given)),
       closedBy: 'answer',
-      ...present({ caller: by }),
+      ...defined({ caller: by }),
     };
     const problem = resolutionProblem(plan, state, incident, answer, asOf);
     if (problem !== undefined)

@@ -5,7 +5,7 @@
  */
 
 import { laneOf } from '../core/plan/lane.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { isAdmitted } from '../core/records/in-lane.ts';
 import { isUndecided } from '../core/records/state.ts';
 import { placeOf } from '../engine/lanes.ts';
@@ -20,5 +20,5 @@ export async function laneNow({ ports: { lanes } }: Scheduler, { plan, state: { 
     return undefined;
   const [record, place] = await Promise.all([lanes.readLane(lane.key), placeOf(lanes, lane.key, execution)]);
   const holders = (record?.holders ?? []).map(({ id }) => id);
-  return { name: step.lane, atMost: record?.atMost ?? step.atMost, holders, ...given({ place }) };
+  return { name: step.lane, atMost: record?.atMost ?? step.atMost, holders, ...defined({ place }) };
 }

@@ -17,7 +17,7 @@ import { BULK } from '../core/plan/built-in.ts';
 import { hasChildren } from '../core/plan/plan.ts';
 import type { ListedPage } from '../core/ports.ts';
 import { refuse } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, isTerminal } from '../core/records/state.ts';
 import { hasOpenChildren } from '../core/step/turn.ts';
@@ -54,7 +54,7 @@ export function withPlans<Request extends Pick<ListRequest, 'plan'>>(
   { workflows }: Scheduler,
   { plan, ...asked }: Request,
 ): Omit<Request, 'plan'> & Pick<ListFilter, 'plan' | 'plansNot'> {
-  if (plan !== OLD_PLANS) return { ...asked, ...given({ plan }) };
+  if (plan !== OLD_PLANS) return { ...asked, ...defined({ plan }) };
   return { ...asked, plansNot: [...workflows.values()].map(({ planHash }) => planHash) };
 }
 
@@ -70,7 +70,7 @@ export async function listed(
   if (problem !== undefined) throw refuse('bad-request', problem);
   const { workflow } = filter;
   const workflows = workflow === undefined ? [...scheduler.workflows.keys()] : [workflow];
-  return scheduler.ports.store.list({ ...filter, workflows, limit, ...given({ cursor }) });
+  return scheduler.ports.store.list({ ...filter, workflows, limit, ...defined({ cursor }) });
 }
 
 /** @throws SteadfastError `bad-request`: no workflow names the tag in `tags`, so no index has it */
@@ -102,17 +102,17 @@ async function startedWith(scheduler: Scheduler, key: string, filter: ListFilter
 }
 
 /** Open questions of executions that its steps run; read only if there may be some. */
-export async function askedOf(
+export async function questionsBelow(
   { ports }: Scheduler,
   { execution, steps }: Snapshot,
 ): Promise<Bounded<InboxKey>> {
   const mayAsk =
     !isTerminal(execution.status) && Object.values(steps).some(({ children }) => hasOpenChildren(children));
-  return mayAsk ? ports.store.asked(execution.id) : { items: [] };
+  return mayAsk ? ports.store.openQuestions(execution.id) : { items: [] };
 }
 
 /** Open questions of all executions; read only if one of these may have some below it. */
-export async function askedIn(
+export async function questionsBelowEach(
   { ports, workflows }: Scheduler,
   executions: readonly Execution[],
 ): Promise<Bounded<InboxKey>> {
@@ -122,5 +122,5 @@ export async function askedIn(
     ),
   );
   const mayAsk = executions.some(({ status, plan }) => !isTerminal(status) && !alone.has(plan));
-  return mayAsk ? ports.store.asked() : { items: [] };
+  return mayAsk ? ports.store.openQuestions() : { items: [] };
 }

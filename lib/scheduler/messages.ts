@@ -26,7 +26,7 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import { isSatisfied, isUndecided, receivedBy, type Step } from '../core/records/state.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
 import { isSteadfastError, refuse, type SteadfastError } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { asJson, type Json, utf8Bytes } from '../core/values/json.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { cut } from '../core/values/text.ts';
@@ -160,14 +160,14 @@ async function startedWith(
   refuseUnknown(plan, name);
   const body = await acceptedBody(scheduler, plan, request);
   let message: ExecutionMessage | undefined;
-  const start = { ...startWith, idempotencyKey: key, ...given({ by }) };
+  const start = { ...startWith, idempotencyKey: key, ...defined({ by }) };
   const execution = await startOf(
     scheduler,
     registered,
     start,
     ({ id: executionId, life, startedAt: at }) => {
       const order = 1;
-      message = { executionId, life, id, name, order, at, body, ...given({ by: by && callerText(by) }) };
+      message = { executionId, life, id, name, order, at, body, ...defined({ by: by && callerText(by) }) };
       // It is read once the turn of a step has come that takes it: no supervisor need find it.
       const { wakeAt: _, ...mailbox } = withMessage(ports, undefined, message);
       return { mailbox, message };
@@ -294,7 +294,7 @@ async function accept(
       order: (before?.accepted ?? 0) + 1,
       at: ports.clock.now(),
       body,
-      ...given({ by: by && callerText(by) }),
+      ...defined({ by: by && callerText(by) }),
     };
     const mailbox = withMessage(ports, before, message);
     if ((await mailboxes.accept(mailbox, message)) === 'written') return { message, mailbox };

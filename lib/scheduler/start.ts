@@ -18,7 +18,7 @@ import type { Ports } from '../core/ports.ts';
 import { type Caller, personOf } from '../core/values/caller.ts';
 import { isSteadfastError, refuse, SteadfastError } from '../core/values/errors.ts';
 import { asJson, canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/values/json.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { LARGE_VALUE_BYTES } from '../core/records/large-values.ts';
 import type { People } from '../core/records/people.ts';
@@ -137,7 +137,7 @@ const startedBefore = async (
 const inputHashOf = (
   { hash }: Scheduler,
   { input, tags = {}, replaces, priority }: Pick<StartRequest, 'input' | 'tags' | 'replaces' | 'priority'>,
-): string => hash(canonicalJson({ input, tags, ...given({ replaces, priority }) }));
+): string => hash(canonicalJson({ input, tags, ...defined({ replaces, priority }) }));
 
 /**
  * Starts an execution of a workflow that need not be one of the authors'.
@@ -175,7 +175,7 @@ export async function startOf(
       inputHash: inputHashOf(scheduler, request),
       ...fairGroupOf(scheduler, workflow.plan, input),
       ...lane,
-      ...given({ tags, replaces, startedBy: by }),
+      ...defined({ tags, replaces, startedBy: by }),
       ...people,
       ...callbackKeysOf(workflow.plan, () => ports.random.id()),
       writeId: ports.random.id(),

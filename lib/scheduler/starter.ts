@@ -11,7 +11,7 @@
  */
 
 import { isSteadfastError } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { closeCallback } from './callbacks.ts';
 import { sendMessage } from './messages.ts';
 import { answerOf, type StartMessage, startOf, type Trigger } from './trigger.ts';
@@ -64,7 +64,7 @@ export async function startFrom(
     if (send !== undefined && to !== undefined) {
       // The tags are those of the trigger that starts with this key: its later event finds its own start.
       const first = startWith && { ...startWith, tags: { trigger: send.startedBy ?? name } };
-      const where = { workflow, key: to, ...given({ startWith: first }) };
+      const where = { workflow, key: to, ...defined({ startWith: first }) };
       // Its own key is longer than an id may be.
       const request = { name: send.message, body: input, id: scheduler.hash(key), by };
       const { executionId } = await sendMessage(scheduler, where, request);

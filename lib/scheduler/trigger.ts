@@ -11,7 +11,7 @@
  */
 
 import { refuse } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { canonicalJson, isJsonObject, JSON_LIMITS, type Json, jsonProblem } from '../core/values/json.ts';
 import { evaluateExpression, type Expr } from '../core/plan/refs.ts';
 import { refsIn } from '../core/plan/refs-in.ts';
@@ -87,7 +87,7 @@ export function startOf(trigger: Trigger, message: StartMessage): EventStart {
       : { input: acceptable('input', evaluateExpression(startWith, scope)) };
   acceptable('input', input, parts);
   const to = startedBy === undefined ? String(parts[0]) : keyOf(startedBy, parts);
-  return { ...start, to, ...given({ startWith: first }) };
+  return { ...start, to, ...defined({ startWith: first }) };
 }
 
 type Scope = Parameters<typeof evaluateExpression>[1];
@@ -141,7 +141,7 @@ function eventOf(trigger: Trigger, { id, body: text, attributes }: StartMessage)
 const webhookEvent = (hash: string, body: Json, { token }: StartMessage['attributes']): Json => ({
   hash,
   body,
-  ...given({ token }),
+  ...defined({ token }),
 });
 
 /** The fields of a form. A field that occurs several times is a list. */

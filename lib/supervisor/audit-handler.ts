@@ -15,7 +15,7 @@ import { dynamoRecords, VALUES_AUDIT } from '../aws/dynamo-side-records.ts';
 import { fromEnvironment, portsOf, receiptsOf, retention, telemetryOf } from '../aws/ports.ts';
 import { valuesIn } from '../aws/s3-values.ts';
 import { CLIENT, transported } from '../aws/transport.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { audit, auditAgeMs } from './audit.ts';
 import { auditValues } from './audit-values.ts';
 
@@ -34,7 +34,7 @@ export function auditHandler(): (event: unknown, context: Context) => Promise<{ 
     const inventory = dynamoInventory(client, { table: name, wakeShards: shards });
     const values = valuesIn(process.env, client);
     const valuesAudit = dynamoRecords(client, name, VALUES_AUDIT);
-    return { ...own, receipts: receiptsOf(own), inventory, ...given({ values }), valuesAudit };
+    return { ...own, receipts: receiptsOf(own), inventory, ...defined({ values }), valuesAudit };
   });
   return (_event, context) =>
     metering(telemetry, context, async () => {

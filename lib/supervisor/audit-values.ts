@@ -21,7 +21,7 @@ import {
 } from '../core/supervision/stored-values.ts';
 import { valuesPrefixOf } from '../core/records/large-values.ts';
 import { sayable } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { sideBySide } from '../engine/side-by-side.ts';
 
 const PASS_EVERY_MS = 86_400_000;
@@ -76,7 +76,7 @@ export async function auditValues(ports: ValuesAuditPorts, options: ValuesAuditO
     startedAt,
     version: (before?.version ?? 0) + 1,
     writeId: random.id(),
-    ...given({ cursor }),
+    ...defined({ cursor }),
   };
   if ((await valuesAudit.write(receipt)) === 'conflict')
     log.note({ what: 'receipt-failed', detail: 'another audit of values was faster' });

@@ -21,7 +21,7 @@ import {
 } from '../core/supervision/audit.ts';
 import { sayable } from '../core/values/errors.ts';
 import type { Inventory, Ports, Receipts } from '../core/ports.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import type { AuditCounts, AuditReceipt, SegmentPlace } from '../core/records/receipts.ts';
 import { isOfEarlierLife, isPastChild } from '../core/records/retention.ts';
 import type { Execution } from '../core/records/state.ts';
@@ -137,7 +137,7 @@ class Run {
       auditedAt: now,
       ...(isOver ? {} : { segments: [...this.#places] }),
       pass: this.#pass,
-      ...given({ whole }),
+      ...defined({ whole }),
     };
     if (this.#isSecond) return receipt;
     this.#receipt = receipt;

@@ -13,7 +13,7 @@
 
 import type { Ports, Receipts } from '../core/ports.ts';
 import { sayable } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { lostAfter, missingAgents, type NewlyLost, type ShardReceipt } from '../core/records/receipts.ts';
 import { announceOnce } from '../engine/announce.ts';
 import type { Lost, Missing, ShardSweep } from './outage.ts';
@@ -128,7 +128,7 @@ const joined = (before: Entry | undefined, sweep: ShardSweep, sweptAt: number): 
   missing: union(before?.missing, sweep.missing),
   told: before?.told ?? 0,
   lost: summed(before?.lost, sweep.lost),
-  ...given({ writtenAt: before?.writtenAt }),
+  ...defined({ writtenAt: before?.writtenAt }),
 });
 
 function summed(one: Lost = new Map(), other: Lost = new Map()): Lost {

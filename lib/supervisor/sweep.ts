@@ -16,7 +16,7 @@ import type { Clock, Due, Ports } from '../core/ports.ts';
 import type { Mailbox } from '../core/records/mailbox.ts';
 import type { NewlyLost } from '../core/records/receipts.ts';
 import { sayable } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { withoutWakeTime } from '../engine/mailbox.ts';
 import { reconcile, type Oversight } from '../engine/reconcile.ts';
@@ -128,7 +128,7 @@ export async function tick(world: Ports, plans: PlanCache, options: TickOptions)
     if (!isCut) evaluated.clear();
     const nextAt = ports.clock.now() + (isCut ? 0 : sweepEveryMs);
     const last =
-      nextAt >= untilAt || !(await stay.stays({ now: sweep.busy, ever: busy, ...given({ overdueAt }) }));
+      nextAt >= untilAt || !(await stay.stays({ now: sweep.busy, ever: busy, ...defined({ overdueAt }) }));
     await leave?.([...own, ...visited.filter(({ shard }) => kept.has(shard))], last);
     if (last) return sweeps;
     if (!isCut) await ports.clock.sleep(sweepEveryMs);
@@ -332,7 +332,7 @@ async function evaluateOne(
     affected: [],
     known,
     oversight: { ...oversight, ask },
-    ...given({ mailbox }),
+    ...defined({ mailbox }),
   });
   return early ? 'early' : 'done';
 }

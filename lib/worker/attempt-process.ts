@@ -16,7 +16,7 @@ import { randomUUID } from 'node:crypto';
 import { clock } from '../aws/clock.ts';
 import type { Received } from '../aws/sqs-inbox.ts';
 import type { ClaimedAttempt, DeadAttempt } from '../core/decisions/events.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { endAll, killGroup, MARK, type Programs } from './process-group.ts';
 
 /** Time for the abort, the report and its repetition, beyond the author's own limit. */
@@ -152,7 +152,7 @@ export class ForkedProcess implements AttemptProcess {
     // returned.
     const isOver = await this.#end();
     if (!isOver) return { how, lingers: true };
-    return { how, ...given({ dead: attempt && { ...attempt, ...given({ exit: this.#exit }) } }) };
+    return { how, ...defined({ dead: attempt && { ...attempt, ...defined({ exit: this.#exit }) } }) };
   }
 
   async kill(): Promise<void> {

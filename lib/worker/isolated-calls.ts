@@ -17,7 +17,7 @@ import type { AttemptContext, AttemptLog, Implementation, Verdict } from '../cor
 import type { Mode } from '../core/records/state.ts';
 import { isAdvance } from '../core/step/lease.ts';
 import { isError, markOf, TransientError } from '../core/values/errors.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { BUG, bugText, isBug } from '../core/values/bug.ts';
 import { failureOf } from '../core/values/failure.ts';
 import { keptOf } from '../core/values/json.ts';
@@ -91,7 +91,7 @@ function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
   const { name, code, retryAfter } = Object(error) as Record<string, unknown>;
   return {
     kind: 'thrown',
-    ...given({ mark: markOf(error) }),
+    ...defined({ mark: markOf(error) }),
     name: typeof name === 'string' ? name : '',
     message: failureOf(error).message,
     ...(typeof code === 'string' ? { code } : {}),

@@ -18,7 +18,7 @@
 
 import { type AbortSignalLike, type AttemptContext, PROCESS_TIME_LEFT_MS } from '../core/plan/agent.ts';
 import type { Mode } from '../core/records/state.ts';
-import { given } from '../core/values/given.ts';
+import { defined } from '../core/values/defined.ts';
 import { IsolatedChild, type Program, untilOver } from './isolated-child.ts';
 import {
   type Answered,
@@ -176,7 +176,7 @@ export class OwnProcess {
   ): Promise<Answered> {
     const { executionId, step, attempt, idempotencyKey, accepted, signal } = ctx;
     const number = (this.#calls += 1);
-    const known = { executionId, step, attempt, idempotencyKey, ...given({ accepted }) };
+    const known = { executionId, step, attempt, idempotencyKey, ...defined({ accepted }) };
     let settle: (answer: Answered) => void = () => undefined;
     const answered = new Promise<Answered>((answer) => (settle = answer));
     const one: UnderWay = { number, caller, ctx, settle };
@@ -241,7 +241,7 @@ export class OwnProcess {
   /** @param agent the one at fault, if that is known */
   #trouble(agent: string | undefined, why: string, isBlock?: true): void {
     this.#isTold = true;
-    this.#options.onTrouble({ atWork: this.#atWork(), why, ...given({ agent, isBlock }) });
+    this.#options.onTrouble({ atWork: this.#atWork(), why, ...defined({ agent, isBlock }) });
   }
 
   #atWork(): readonly string[] {

@@ -134,10 +134,10 @@ export class ProcessStore implements Store {
       () => this.#table.survey(endedSince, workflows),
       (store) => store.survey(endedSince, workflows),
     );
-  readonly asked = (below?: string) =>
+  readonly openQuestions = (below?: string) =>
     this.#page(
-      () => this.#table.asked(below),
-      (store) => store.asked(below),
+      () => this.#table.openQuestions(below),
+      (store) => store.openQuestions(below),
     );
   inbox(limit: number, cursor?: string) {
     return this.#page(

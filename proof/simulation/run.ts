@@ -10,7 +10,7 @@
 
 import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
-import { given } from '../../lib/core/values/given.ts';
+import { defined } from '../../lib/core/values/defined.ts';
 import type { FaultMode } from './faults.ts';
 import { World } from './world.ts';
 import type { WorldOptions, WorldResult } from './world-result.ts';
@@ -59,7 +59,7 @@ export async function runWorlds(
     if (world === undefined) {
       const next = waiting.next();
       if (next.done === true) return false;
-      world = new World({ seed: next.value, mode, ...limits, ...given({ fileOf }) });
+      world = new World({ seed: next.value, mode, ...limits, ...defined({ fileOf }) });
     }
     // Its file answers in turns of the event loop.
     if (world.isAsking) return true;

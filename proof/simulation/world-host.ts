@@ -9,7 +9,7 @@ import type { Note } from '../../lib/core/decisions/decision.ts';
 import { memoryBreakers, memoryPresences, memoryRates } from '../../lib/memory/side-records.ts';
 import { memoryLanes } from '../../lib/memory/lanes.ts';
 import type { MemoryTable } from '../../lib/memory/table.ts';
-import { given } from '../../lib/core/values/given.ts';
+import { defined } from '../../lib/core/values/defined.ts';
 import { seededRandom, seededSource } from '../../lib/memory/world.ts';
 import { Jobs } from './acceptance.ts';
 import { Carried } from './carried.ts';
@@ -108,7 +108,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     faults,
     external: {
       table,
-      ...given({ file }),
+      ...defined({ file }),
       // A world's file is asked the same as the table, which has the values.
       ...(traits.keepsApart && file === undefined
         ? { values: new WorldValues(seed, faults, kinds, violate, () => host.events.now) }

@@ -7,7 +7,7 @@
 
 import { questionKey } from '../../lib/core/records/question.ts';
 import type { Due, Page, WriteResult } from '../../lib/core/ports.ts';
-import { given } from '../../lib/core/values/given.ts';
+import { defined } from '../../lib/core/values/defined.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
@@ -85,7 +85,7 @@ export class WorldTable extends MemoryTable {
         : this.#asOf(lagMs).flatMap(({ execution: { id: executionId, wakeAt, fairGroup: group } }) =>
             wakeAt === undefined || this.shardOf(executionId) !== shard
               ? []
-              : [{ executionId, wakeAt, ...given({ group }) }],
+              : [{ executionId, wakeAt, ...defined({ group }) }],
           );
     const page = super.due(shard, untilAt, cursor, this.#index.page, then);
     // Items that are due at the same time come in any order.

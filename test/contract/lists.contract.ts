@@ -249,7 +249,7 @@ export function lists(store: () => Store): void {
       const question = aCallback({ openedAt: T + at, deadlineAt: T + HOUR - at });
       await store().write({ executionId: one.id, question });
     }
-    const { items, atLeast } = await store().asked();
+    const { items, atLeast } = await store().openQuestions();
     expect(atLeast).toBe(true);
     const times = items.map(({ deadlineAt }) => deadlineAt).sort((one, other) => other - one);
     expect(times).toEqual(some.slice(2).map((_one, at) => T + HOUR - 2 - at));
@@ -261,7 +261,7 @@ export function lists(store: () => Store): void {
     await put(...all);
     for (const one of all) await store().write(asking(one, anIncident()));
     const of = async (below?: string) =>
-      (await store().asked(below)).items.map(({ executionId }) => executionId).sort();
+      (await store().openQuestions(below)).items.map(({ executionId }) => executionId).sort();
     expect(await of()).toEqual(ids);
     expect(await of('a')).toEqual(['a.rooms.0', 'a.rooms.1']);
     expect(await of('b')).toEqual([]);

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { type AgentStep, isCallback, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
 import { retry } from '../../lib/author/builder/workflow.ts';
 import type { Message } from '../../lib/core/decisions/message.ts';
-import { given } from '../../lib/core/values/given.ts';
+import { defined } from '../../lib/core/values/defined.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { EXECUTION_STATUSES, type StepStatus } from '../../lib/core/moves.ts';
@@ -252,7 +252,7 @@ export const cases: fc.Arbitrary<Case> = casesOf(plans);
 /** With steps of all kinds, and what is known of the mailbox. */
 export const mixedCases: fc.Arbitrary<Case> = fc
   .tuple(casesOf(plansOf(anyStep)), knownMailbox(NOW))
-  .map(([{ plan, state }, mailbox]) => ({ plan, state: { ...state, ...given({ mailbox }) } }));
+  .map(([{ plan, state }, mailbox]) => ({ plan, state: { ...state, ...defined({ mailbox }) } }));
 
 /** Under way, and of steps alone that take messages. */
 export const receivingCases: fc.Arbitrary<Case> = fc
@@ -261,7 +261,7 @@ export const receivingCases: fc.Arbitrary<Case> = fc
     const { cause: _, endedAt: _endedAt, ...rest } = state.execution;
     const span = { startedAt: NOW - 30_000, deadlineAt: NOW + HOUR };
     const open = { ...rest, ...span, status: 'running' as const };
-    return { plan, state: { ...state, execution: open, ...given({ mailbox }) } };
+    return { plan, state: { ...state, execution: open, ...defined({ mailbox }) } };
   });
 
 /** Any message, about steps that exist and steps that do not. */

@@ -160,7 +160,7 @@ const EXECUTION_ROWS = `
   paused       stop        compensating
   compensating set-wake-time compensating
   compensating adopt       compensating
-  compensating keep        compensating
+  compensating leave-effects compensating
   compensating compensate  compensated
   compensating fail        failed
   compensating cancel      canceled

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Worker } from '../../lib/agent/author-code.ts';
-import { given } from '../../lib/core/values/given.ts';
+import { defined } from '../../lib/core/values/defined.ts';
 import { ProcessRate } from '../../lib/agent/process-rate.ts';
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import { handleMessage } from '../../lib/agent/message.ts';
@@ -142,7 +142,7 @@ export function harness(
         agent,
         implementation,
         breaker: breakers.get(send.agent) as ProcessBreaker,
-        ...given({ rate: paces.get(send.agent) }),
+        ...defined({ rate: paces.get(send.agent) }),
         ...(agent === bulkAgent ? { deferredBy: deferredByPause } : {}),
       },
       send.message,

@@ -15,7 +15,7 @@ import type {
   Rounds,
 } from '../../core/plan/plan.ts';
 import { type Duration, parseDuration } from '../../core/values/duration.ts';
-import type { OrUndefined } from '../../core/values/given.ts';
+import type { OrUndefined } from '../../core/values/defined.ts';
 import { type Condition, type Input, type Ref, ref, toExpr } from '../references.ts';
 import type { Expr } from '../../core/plan/refs.ts';
 import { withPause } from './pause-between.ts';

@@ -70,7 +70,7 @@ const failuresIn = (expr: Expr): string[] => [
 function outcomesAsked(expr: Expr, outcome: Outcome): string[] {
   if (Array.isArray(expr)) return expr.flatMap((item) => outcomesAsked(item as Expr, outcome));
   if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return [];
-  const asked = askedIn(expr);
+  const asked = outcomeIn(expr);
   if (asked !== undefined) return asked.outcome === outcome ? [asked.step] : [];
   return Object.values(expr).flatMap((item) => outcomesAsked(item, outcome));
 }
@@ -78,7 +78,7 @@ function outcomesAsked(expr: Expr, outcome: Outcome): string[] {
 type Outcome = 'succeeded' | 'failed' | 'skipped';
 
 /** The step and the outcome in `succeeded(x)`, which is `{ $eq: [outcome of x, 'succeeded'] }`. */
-function askedIn(expr: Expr): { readonly step: string; readonly outcome: string } | undefined {
+function outcomeIn(expr: Expr): { readonly step: string; readonly outcome: string } | undefined {
   const pair = isJsonObject(expr) ? expr['$eq'] : undefined;
   if (!Array.isArray(pair)) return undefined;
   const [left, outcome] = pair as Expr[];
@@ -91,7 +91,7 @@ function askedIn(expr: Expr): { readonly step: string; readonly outcome: string 
 const certainIn = (when: Expr | undefined, outcome: Outcome, plan: Plan): ReadonlySet<string> =>
   new Set(
     impliedBy(when, plan).flatMap((condition) => {
-      const asked = askedIn(condition);
+      const asked = outcomeIn(condition);
       return asked?.outcome === outcome ? [asked.step] : [];
     }),
   );
@@ -108,7 +108,7 @@ export function impliedBy(when: Expr | undefined, plan: Plan): Expr[] {
     found.push(next);
     const all = isJsonObject(next) ? next['$and'] : undefined;
     if (Array.isArray(all)) open.push(...(all as Expr[]));
-    const asked = askedIn(next);
+    const asked = outcomeIn(next);
     const step = plan.steps.find(({ name }) => name === asked?.step);
     // The condition of a step that was not skipped is true.
     if (asked?.outcome !== 'skipped' && step?.when !== undefined && !followed.has(step.name)) {

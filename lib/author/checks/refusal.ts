@@ -6,7 +6,7 @@
  */
 
 import { isSteadfastError, refuse, type SteadfastError } from '../../core/values/errors.ts';
-import { given } from '../../core/values/given.ts';
+import { defined } from '../../core/values/defined.ts';
 
 export interface Problem {
   readonly reason: string;
@@ -18,7 +18,7 @@ export const problem = (reason: string, message: string): Problem => ({ reason, 
 /** @returns `workflow-refused`, with the details `{ workflow, step?, reason }` */
 export function refusal(workflow: string, step: string | undefined, what: Problem): SteadfastError {
   const place = step === undefined ? `workflow '${workflow}'` : `workflow '${workflow}', step '${step}'`;
-  const details = { workflow, ...given({ step }), reason: what.reason };
+  const details = { workflow, ...defined({ step }), reason: what.reason };
   return refuse('workflow-refused', `${place}: ${what.message}`, details);
 }
 

@@ -10,7 +10,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Json, isJsonObject, type JsonObject } from '../../core/values/json.ts';
-import { given } from '../../core/values/given.ts';
+import { defined } from '../../core/values/defined.ts';
 import {
   type AgentStep,
   type ChildStep,
@@ -54,13 +54,13 @@ export function ownOf(workflow: Workflow, step: PlanStep, jsonSchemaOf: JsonSche
       const body = documentOf(workflow.messages?.[message.name], 'output', jsonSchemaOf);
       return [`message:${message.name}`, message.otherwise === undefined ? body : orNull(body)] as const;
     });
-    return given({ last, given: to, ...Object.fromEntries(messages) });
+    return defined({ last, given: to, ...Object.fromEntries(messages) });
   }
   if (step.kind !== 'map') return {};
   const [over] = refsIn(step.over);
   if (over === undefined) return {};
   const item = follow(knownOf(workflow, over.source, jsonSchemaOf), [...over.path, '0']);
-  return 'known' in item ? given({ item: item.known }) : {};
+  return 'known' in item ? defined({ item: item.known }) : {};
 }
 
 /** The workflow of a child, or the agent of a round. */

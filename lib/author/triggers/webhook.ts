@@ -7,7 +7,7 @@
 
 import { type Duration, parseDuration } from '../../core/values/duration.ts';
 import { refuse } from '../../core/values/errors.ts';
-import { given } from '../../core/values/given.ts';
+import { defined } from '../../core/values/defined.ts';
 import { type KeysOf, optionProblem } from '../../core/values/options.ts';
 import type { SecretPlace, SignedBy } from '../../core/values/signed-by.ts';
 
@@ -97,13 +97,13 @@ export function hmacSha256(options: HmacOptions): SignedBy {
     prefix,
     encoding,
     key,
-    ...given({ time }),
+    ...defined({ time }),
     signed: (options.signed ?? (time === undefined ? '{body}' : '{time}.{body}')).replace(
       /\{[^{}]*\}/g,
       (name) => name.toLowerCase(),
     ),
     toleranceMs,
-    secret: { env, ...given({ parameter, secretsManager, field }) },
+    secret: { env, ...defined({ parameter, secretsManager, field }) },
   };
 }
 

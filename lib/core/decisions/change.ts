@@ -8,7 +8,7 @@
 import { EXECUTION_MOVES, STEP_MOVES } from '../transitions.ts';
 import type { Caller } from '../values/caller.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from './decision.ts';
-import type { OrUndefined } from '../values/given.ts';
+import type { OrUndefined } from '../values/defined.ts';
 import type { Incident } from '../records/question.ts';
 import type { ExecutionEvent, ExecutionStatus, StepEvent, StepStatus } from '../moves.ts';
 import { refuse } from '../values/errors.ts';

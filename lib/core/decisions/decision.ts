@@ -11,7 +11,7 @@
 import type { LaneWork } from '../records/lane.ts';
 import type { ChildStart, Planned, ParentNotice, StopGoal } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
-import { given, type OrUndefined } from '../values/given.ts';
+import { defined, type OrUndefined } from '../values/defined.ts';
 import type { WantedValue } from '../records/large-values.ts';
 import type { TakenMessage } from '../records/mailbox.ts';
 import type { Question } from '../records/question.ts';
@@ -155,13 +155,13 @@ export const writing = (
   next: Next,
   ...notes: readonly OrUndefined<Omit<Note, 'executionId'>>[]
 ): Decision => ({
-  write: { executionId, ...given(records) },
+  write: { executionId, ...defined(records) },
   sends: [],
   next,
   notes: notes.map(({ what, ...about }) => ({
     what,
     executionId,
-    ...given({ failure: failureIn(what, records), ...given(about) }),
+    ...defined({ failure: failureIn(what, records), ...defined(about) }),
   })),
 });
 

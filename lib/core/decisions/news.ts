@@ -12,7 +12,7 @@
 import type { Caller } from '../values/caller.ts';
 import type { Root } from '../records/children.ts';
 import type { Ended } from '../records/ended.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import {
   type CallbackQuestion,
   type Incident,
@@ -136,8 +136,8 @@ export function questionNews(
     deadlineAt,
     otherwise,
     reminders,
-    ...given({ step, tags, root: rootAbove(id, question), ...asked }),
-    ...(change === 'closed' ? given({ closedBy, ...answered }) : {}),
+    ...defined({ step, tags, root: rootAbove(id, question), ...asked }),
+    ...(change === 'closed' ? defined({ closedBy, ...answered }) : {}),
     view: `/executions/${id}`,
   };
 }
@@ -145,5 +145,5 @@ export function questionNews(
 /** A part of a root's own list has the root's workflow and tags already. */
 function rootAbove(id: string, { workflow, tags, root }: Question): QuestionNews['root'] {
   const executionId = rootOf(id);
-  return executionId === id ? undefined : { executionId, ...(root ?? { workflow, ...given({ tags }) }) };
+  return executionId === id ? undefined : { executionId, ...(root ?? { workflow, ...defined({ tags }) }) };
 }

@@ -14,7 +14,7 @@ import { beginsAgain } from '../operators/retry.ts';
 import { isOnFailure, onFailureSteps } from '../plan/on-failure.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAs, type StepChanges } from '../decisions/change.ts';
-import { firstGiven, given } from '../values/given.ts';
+import { firstDefined, defined } from '../values/defined.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
 import { hasOutput } from '../records/value-ref.ts';
@@ -115,7 +115,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
  */
 const firstTry = ({ givenInput, keyInput, keyVariant }: Step, changes: boolean): StepChanges => ({
   keyVariant: 0,
-  keyInput: firstGiven(changes ? undefined : givenInput, keyVariant === 0 ? keyInput : undefined),
+  keyInput: firstDefined(changes ? undefined : givenInput, keyVariant === 0 ? keyInput : undefined),
   givenInput: undefined,
   failure: undefined,
   output: undefined,
@@ -132,7 +132,7 @@ const renewedStep = (record: Step, { life, epoch, end }: Execution): Step => ({
   attempt: record.attempt,
   processDeadlineAt: record.processDeadlineAt,
   attempts: record.attempts.map((attempt) => ({ epoch: record.epoch, ...attempt })),
-  ...given({ leftOut: record.leftOut }),
+  ...defined({ leftOut: record.leftOut }),
   changedAt: Math.max(record.changedAt, end?.at ?? 0),
 });
 

@@ -22,8 +22,8 @@ import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
 import { isLostFailure, leftOutIn } from '../step/left-out.ts';
-import { failureWaits, isNearNoReturn, wayBack } from '../step/point-of-no-return.ts';
-import { effectOf, isKept, keepsEffects } from '../step/effect.ts';
+import { isFailureUndecided, isPointUnderWay, undoable } from '../step/point-of-no-return.ts';
+import { effectOf, hasNoUndo, undoesNothing } from '../step/effect.ts';
 import { dependentsClearAt } from '../step/ready.ts';
 import { applies, hasOpenChildren, isEnding, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
 import type { Rule } from '../step/rule.ts';
@@ -39,7 +39,7 @@ import {
 import { afterTry, isCleanEnd, nextTryBegun, tryOf } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { firstRoundAwaits, goesBack, roundBefore } from '../waiting/rounds.ts';
-import { untilOf } from '../waiting/waits.ts';
+import { waitEndsAt } from '../waiting/waits.ts';
 import { roundToRead } from './on-round.ts';
 
 const written = (state: Snapshot, step: Step, what: string): Decision =>
@@ -55,7 +55,7 @@ const parents = (plan: Plan, { failing = [] }: Evaluation): (ChildStep | MapStep
 /** Starts due executions; a list step whose value is not a list fails at once. */
 export const startChildren: Rule = {
   apply: (plan, state, event) => {
-    if (failureWaits(plan, state)) return undefined;
+    if (isFailureUndecided(plan, state)) return undefined;
     for (const step of parents(plan, event)) {
       if (!isTurn(step, state)) continue;
       const record = state.steps[step.name];
@@ -114,7 +114,7 @@ export const endChildren: Rule = {
     for (const step of parents(plan, event)) {
       const record = state.steps[step.name];
       if (record?.children === undefined) continue;
-      const left = keepsEffects(state);
+      const left = undoesNothing(state);
       if (undoesRounds(step, record, left)) {
         if (effectOf(step, record).actsUntil > event.now) continue;
         return written(state, roundBefore(record, record.children, event), 'round-undone');
@@ -137,7 +137,7 @@ export const endChildren: Rule = {
     return undefined;
   },
   dueAt: (plan, state) => {
-    const left = keepsEffects(state);
+    const left = undoesNothing(state);
     return plan.steps.flatMap((step) => {
       const record = state.steps[step.name];
       return record !== undefined && undoesRounds(step, record, left)
@@ -165,7 +165,7 @@ export const endChildren: Rule = {
 
 /** Successful rounds are undone, one at a time. */
 const undoesRounds = (step: PlanStep, record: Step, left: boolean): boolean =>
-  isRepeated(step) && !left && !isKept(step) && goesBack(record);
+  isRepeated(step) && !left && !hasNoUndo(step) && goesBack(record);
 
 /**
  * It has failed; or, on the way forward, its next try follows or a person is asked: both include the
@@ -222,7 +222,7 @@ const NOTES: Readonly<Partial<Record<Step['status'], string>>> = {
  */
 export const beginTry: Rule = {
   apply: (plan, state, event) => {
-    if (failureWaits(plan, state)) return undefined;
+    if (isFailureUndecided(plan, state)) return undefined;
     for (const step of parents(plan, event)) {
       const record = state.steps[step.name];
       if (step.kind !== 'child' || record?.status !== 'retrying' || !isTurn(step, state)) continue;
@@ -234,7 +234,7 @@ export const beginTry: Rule = {
   },
   dueAt: (plan, state) =>
     // No try begins while an outcome is open; the write that resolves it evaluates.
-    failureWaits(plan, state)
+    isFailureUndecided(plan, state)
       ? []
       : plan.steps.filter(hasChildren).flatMap((step) => {
           const { name } = step;
@@ -259,20 +259,20 @@ export const beginTry: Rule = {
  */
 export const stopChildren: Rule = {
   apply: (plan, state, event) => {
-    if (isNearNoReturn(plan, state)) return undefined;
-    const left = keepsEffects(state);
-    const way = left ? 'free' : wayBack(plan, state);
-    if (way !== 'free' && way !== 'stoppable') return undefined;
+    if (isPointUnderWay(plan, state)) return undefined;
+    const left = undoesNothing(state);
+    const way = left ? 'now' : undoable(plan, state);
+    if (way !== 'now' && way !== 'after-stop') return undefined;
     const stoppable = plan.steps
       .filter(hasChildren)
-      .filter(({ pointOfNoReturn }) => way === 'free' || pointOfNoReturn === true);
+      .filter(({ pointOfNoReturn }) => way === 'now' || pointOfNoReturn === true);
     // The fence comes first: an execution that may be starting now may depend on one that must be undone.
     const starting = stoppable.filter((step) => mayHaveChildren(step, state));
     for (const step of starting.length > 0 ? starting : stoppable) {
       if (event.failing?.includes(step.name) === true) continue;
       const planned = dueToStop(plan, step, state, left, event.now);
       if (planned === undefined) continue;
-      return stopping(step, planned, left ? 'leave' : isKept(step) ? 'stop' : 'recall', state, event);
+      return stopping(step, planned, left ? 'leave' : hasNoUndo(step) ? 'stop' : 'recall', state, event);
     }
     return undefined;
   },
@@ -319,7 +319,7 @@ export const endOverTime: Rule = {
   apply: (plan, state, event) => {
     for (const step of parents(plan, event)) {
       const { children } = state.steps[step.name] ?? {};
-      const isOver = (untilOf(step, state) ?? Number.POSITIVE_INFINITY) <= event.now;
+      const isOver = (waitEndsAt(step, state) ?? Number.POSITIVE_INFINITY) <= event.now;
       const isToEnd = isOver || isEnding(children);
       const planned = isToEnd ? plannedOf(step, state, children !== undefined) : undefined;
       // A step that can have no executions fails for that reason.

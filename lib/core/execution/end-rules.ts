@@ -10,17 +10,17 @@ import { isBefore, type Plan } from '../plan/plan.ts';
 import { executionAfter } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { Ended } from '../records/ended.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { hasUnannounced, needsPerson, type Snapshot } from '../records/snapshot.ts';
 import { type Cause, isLeased, type Step } from '../records/state.ts';
-import { isLeft, keepsEffects } from '../step/effect.ts';
+import { leavesEffect, undoesNothing } from '../step/effect.ts';
 import { clearSince, isAllOver } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
 import { endOf } from '../waiting/child-end.ts';
 import { end, failedOnFailure, unannounced } from './follow-up.ts';
 import { leftAfterEnd, staysInLane } from './lane-rules.ts';
 import { withParent } from './on-child.ts';
-import { keptOutput } from './output.ts';
+import { storedOutput } from './output.ts';
 
 export const succeed: Rule = {
   apply: (plan, state, event) => {
@@ -30,7 +30,7 @@ export const succeed: Rule = {
     // The wake time stays unchanged, so that the end is announced even if this process dies now; unless ends
     // are not announced.
     const succeeded = executionAfter(execution, 'succeed', event, {
-      ...keptOutput(plan, state),
+      ...storedOutput(plan, state),
       ...unannounced(plan, state),
       endedAt: event.now,
     });
@@ -48,7 +48,7 @@ export const endUndo: Rule = {
     if (needsPerson(state)) return undefined;
     // Another process may be starting a child of a step that this evaluation could not stop.
     if (event.failing !== undefined) return undefined;
-    const left = keepsEffects(state);
+    const left = undoesNothing(state);
     const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
     const rest = plan.steps.filter((step) => !stuck.includes(step));
     // Behind an undo that failed for good its predecessors stay as they are: undoing them would violate the
@@ -57,7 +57,7 @@ export const endUndo: Rule = {
     if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
     if (open.some((step) => isLeased(state.steps[step.name]))) return undefined;
     const anyCompensated = plan.steps.some((step) => wasCompensated(state.steps[step.name]));
-    const anyLeft = left || plan.steps.some((step) => isLeft(step, state.steps[step.name]));
+    const anyLeft = left || plan.steps.some((step) => leavesEffect(step, state.steps[step.name]));
     const move = endMove(execution.cause, anyCompensated, anyLeft);
     const cause =
       stuck.length === 0 || execution.cause === undefined
@@ -125,8 +125,8 @@ export const announce: Rule = {
       status: execution.status,
       startedAt: execution.startedAt,
       endedAt: execution.endedAt ?? event.now,
-      ...given({ startedBy: execution.startedBy, cause: execution.cause?.kind, by: execution.cause?.by }),
-      ...given({ standing: standingAtEnd(plan, state) }),
+      ...defined({ startedBy: execution.startedBy, cause: execution.cause?.kind, by: execution.cause?.by }),
+      ...defined({ standing: standingAtEnd(plan, state) }),
       ...(failed.length === 0 ? {} : { onFailureFailed: failed }),
     };
     const announced = executionAfter(execution, 'announce', event, {

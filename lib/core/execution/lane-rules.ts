@@ -18,7 +18,7 @@ import { type LaneDone, type LaneWork, type OwnLane } from '../records/lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isTerminal, type Step } from '../records/state.ts';
 import type { Rule } from '../step/rule.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { queuedOf, seenInLane, wasResumed } from '../waiting/lane.ts';
 
 /** When a supervisor follows a process that could not reach the lane. */
@@ -34,7 +34,7 @@ function workOf(plan: Plan, state: Snapshot, how: LaneWork['how']): Decision | u
     how,
     lane: execution.lane.key,
     atMost: step.atMost,
-    ...given({ limitAt: how === 'enter' && isStart(execution) ? planSince(execution) : undefined }),
+    ...defined({ limitAt: how === 'enter' && isStart(execution) ? planSince(execution) : undefined }),
     own: queuedOf(step, execution),
     isPaused: !isForward(execution.status),
     wasIn: isAdmitted(execution),

@@ -16,7 +16,7 @@ import { evaluateNext, writing } from '../decisions/decision.ts';
 import type { StepEvent } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
-import { keepsEffects } from '../step/effect.ts';
+import { undoesNothing } from '../step/effect.ts';
 import type { Rule } from '../step/rule.ts';
 
 export const enterNextStage: Rule = {
@@ -83,7 +83,8 @@ const goOn = (record: Step, _state: Snapshot, now: number): Move | undefined =>
  * progress is awaited.
  */
 function leaveAsItIs(record: Step, state: Snapshot): Move | undefined {
-  if (state.execution.status !== 'compensating' || !keepsEffects(state) || isLeased(record)) return undefined;
+  if (state.execution.status !== 'compensating' || !undoesNothing(state) || isLeased(record))
+    return undefined;
   const changes = { nextStage: undefined, retryAt: undefined, undoDeferredAt: undefined };
   switch (record.status) {
     case 'failed':

@@ -24,13 +24,13 @@ import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decision
 import type { ChildEvent, ChildrenDone } from '../decisions/events.ts';
 import { waitsAgain } from '../records/in-lane.ts';
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { type Json, type JsonObject, utf8Bytes } from '../values/json.ts';
 import type { StepEvent, ExecutionStatus } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, isForward, isTerminal, isUndecided, type Step } from '../records/state.ts';
 import { lostValue } from '../step/left-out.ts';
-import { keepsEffects } from '../step/effect.ts';
+import { undoesNothing } from '../step/effect.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
 import { childEnded, childrenStarted, failedOf, isEndDue } from '../waiting/child.ts';
 import { childrenStopped, staysDone } from '../waiting/child-stop.ts';
@@ -77,7 +77,7 @@ function recordAfter(
   // While the execution goes forward, its children are stopped because the time of their step is over.
   const isForTime = event.type === 'stopped' && isForward(status);
   const isStay = event.type === 'gathered' && record?.status === 'compensating';
-  if (isStay && !staysDone(step, record, keepsEffects(state))) return undefined;
+  if (isStay && !staysDone(step, record, undoesNothing(state))) return undefined;
   if (!during(status) || (isForTime && step.withinMs === undefined)) return undefined;
   const to = isForTime ? 'running' : undefined;
   if (!canMoveStep(record?.status ?? 'ready', isStay ? 'keep-effects' : move, to)) return undefined;
@@ -151,7 +151,7 @@ function gathered(
       ...children,
       started: children.count,
       ...(isLeftOut ? { leftOutBytes: Math.max(event.bytes ?? 0, most + 1) } : {}),
-      ...(isOfList ? given({ lostBytes }) : {}),
+      ...(isOfList ? defined({ lostBytes }) : {}),
     },
   });
 }

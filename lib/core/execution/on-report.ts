@@ -13,7 +13,7 @@ import { resolvedBySuccess } from '../operators/incidents.ts';
 import { type AgentStep, agentStep, dependentsOf, endsByParty, type Plan } from '../plan/plan.ts';
 import { executionAfter } from '../decisions/change.ts';
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { type Decision, evaluateNext, nothing, IDLE, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
 import { isPersonAsked, needsPerson, type Snapshot } from '../records/snapshot.ts';
@@ -54,7 +54,11 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
   const ms = recoveredIn(before, step, event.now);
   if (isLeased(before)) {
     const fresh = !(event.onTime && mayDecideUnread(plan, state, step));
-    const note = { what: `step-${step.status}`, ...about, ...given({ ms, failure: failureOfLatest(step) }) };
+    const note = {
+      what: `step-${step.status}`,
+      ...about,
+      ...defined({ ms, failure: failureOfLatest(step) }),
+    };
     return writing(execution.id, { step }, evaluateNext([event.step], fresh), note);
   }
   // Nor does a person have to answer a question that the work has answered.
@@ -77,7 +81,7 @@ export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process
     what: event.returned === true ? 'attempt-over' : 'process-died',
     step: event.step,
     attempt: before.attempt,
-    ...given({ failure: before.leaseUntil === undefined ? undefined : failureOfLatest(step) }),
+    ...defined({ failure: before.leaseUntil === undefined ? undefined : failureOfLatest(step) }),
   };
   const next = evaluateNext([event.step]);
   if (before.leaseUntil !== undefined && step.leaseUntil === undefined)

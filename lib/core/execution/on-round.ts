@@ -15,13 +15,13 @@ import { executionAfter, type DecisionInputs, stepAfter, type StepChanges } from
 import { type Children, MAX_GATHERED_BYTES, MAX_ROUND_INPUT_BYTES } from '../records/children.ts';
 import { type Decision, evaluateNext, type Next, nothing, writing } from '../decisions/decision.ts';
 import type { ChildrenDone } from '../decisions/events.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { utf8Bytes } from '../values/json.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { leftOutIn, lostOfRound, lostValue } from '../step/left-out.ts';
-import { failureWaits } from '../step/point-of-no-return.ts';
+import { isFailureUndecided } from '../step/point-of-no-return.ts';
 import { answersOwed, scopeOf } from '../step/turn.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
 import { childIds, idsOfTries } from '../waiting/child.ts';
@@ -43,7 +43,7 @@ export function roundToRead(plan: Plan, step: RepeatedStep, record: Step, state:
   const { execution } = state;
   if (record.children?.rounds?.isOver === true)
     return allRounds(step, record, state, roundOf(record.children));
-  const mayGoOn = isForward(execution.status) && !failureWaits(plan, state);
+  const mayGoOn = isForward(execution.status) && !isFailureUndecided(plan, state);
   return mayGoOn
     ? { kind: 'gather', step: step.name, ids: childIds(execution, record), rounds: 1 }
     : undefined;
@@ -89,7 +89,7 @@ export function roundRead(
         ? written(roundsDone(record, children, state, event), 'children-gathered')
         : written(roundsEnded(record, children, event), 'rounds-ended');
     default:
-      return isForward(execution.status) && !failureWaits(plan, state)
+      return isForward(execution.status) && !isFailureUndecided(plan, state)
         ? written(nextRoundBegun(record, children, verdict, event), 'round-begun', true)
         : nothing();
   }
@@ -137,7 +137,7 @@ function judged(
   const mostGiven = mostBytes(state, MAX_ROUND_INPUT_BYTES);
   const awaits = begins === undefined ? undefined : awaitsOf(begins, scope);
   if (awaits !== undefined && 'code' in awaits) return failure(awaits.code, awaits.message);
-  if (bytes <= mostGiven) return { kind: 'next', input, ...given({ awaits }) };
+  if (bytes <= mostGiven) return { kind: 'next', input, ...defined({ awaits }) };
   const tooLarge = `the input of round ${number + 1} has ${bytes} bytes; at most ${mostGiven} are allowed`;
   return failure('input-too-large', tooLarge);
 }

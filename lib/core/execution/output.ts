@@ -11,7 +11,7 @@
 
 import type { Plan } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -28,7 +28,7 @@ const MAX_KEPT_BYTES = 100_000;
 const MAX_SHOWN_BYTES = 100_000;
 
 /** The fields for the output in the record of a successful execution. An end must always be possible. */
-export function keptOutput(
+export function storedOutput(
   plan: Plan,
   state: Snapshot,
 ): Pick<Execution, 'output' | 'outputBytes' | 'lostBytes'> {
@@ -40,7 +40,7 @@ export function keptOutput(
   if (leftOut !== undefined)
     return {
       outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1),
-      ...given({ lostBytes: lostIn(plan.output ?? null, state)?.bytes }),
+      ...defined({ lostBytes: lostIn(plan.output ?? null, state)?.bytes }),
     };
   const most =
     state.execution.parent === undefined ? SMALL_BYTES : mostBytes(state, MAX_KEPT_BYTES, MAX_WHOLE_BYTES);
@@ -49,7 +49,7 @@ export function keptOutput(
     const lost = Object.values(state.steps).find(({ children }) => children?.lostBytes !== undefined);
     return {
       outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1),
-      ...given({ lostBytes: lost?.children?.lostBytes }),
+      ...defined({ lostBytes: lost?.children?.lostBytes }),
     };
   }
   return bytes > most ? { outputBytes: bytes } : { output };

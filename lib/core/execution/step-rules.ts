@@ -8,10 +8,10 @@
 import { agentStep, agentSteps, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAfter } from '../decisions/change.ts';
 import { evaluateNext, writing } from '../decisions/decision.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, type Step } from '../records/state.ts';
-import { isAwaited, leftAt } from '../step/process-deadline.ts';
+import { isAwaited, givenUpAt } from '../step/process-deadline.ts';
 import { closedWithoutAttempt } from '../step/claim.ts';
 import { leaseOverAt } from '../step/lease.ts';
 import { isLostFailure, leftOutIn } from '../step/left-out.ts';
@@ -42,7 +42,7 @@ export const endLease: Rule = {
       detail: mode,
       agent: attemptedVariant(planStep, record).agent,
       ms: event.now - leaseUntil,
-      ...given({ failure: step.attempts.at(-1)?.failure }),
+      ...defined({ failure: step.attempts.at(-1)?.failure }),
     });
   },
   dueAt: (plan, { steps }, { graceFrom, away }) =>
@@ -103,7 +103,7 @@ export const skip: Rule = {
 /** No probe could determine the outcome of accepted work, and by now it acts no more. */
 export const giveUpAccepted: Rule = {
   apply: (plan, state, event) => {
-    const left = awaited(plan, state).find((record) => leftAt(record.accepted) <= event.now);
+    const left = awaited(plan, state).find((record) => givenUpAt(record.accepted) <= event.now);
     if (left === undefined) return undefined;
     const step = closedWithoutAttempt(state, left.name, 'fence', event);
     const note = { what: 'step-fenced', step: left.name };
@@ -111,7 +111,7 @@ export const giveUpAccepted: Rule = {
   },
   dueAt: (plan, state) =>
     awaited(plan, state).map(({ name, accepted }) => ({
-      at: leftAt(accepted),
+      at: givenUpAt(accepted),
       step: name,
       coming: () => ({ what: 'accepted work is left as it is: its time is over', who: 'supervisor' }),
     })),

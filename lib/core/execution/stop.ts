@@ -14,8 +14,8 @@ import { executionAfter, type DecisionInputs, stepAfter, stop } from '../decisio
 import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
-import { isNearNoReturn, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
-import { keepsEffects } from '../step/effect.ts';
+import { isPointUnderWay, isUndoable, undoable } from '../step/point-of-no-return.ts';
+import { undoesNothing } from '../step/effect.ts';
 import { failureOf } from '../step/turn.ts';
 import type { Rule } from '../step/rule.ts';
 
@@ -23,15 +23,15 @@ export const failStep: Rule = {
   apply: (plan, state, event) => {
     const failed = failureOf(plan, state);
     if (failed === undefined) return undefined;
-    const way = wayBack(plan, state);
-    if (way === 'open') return undefined;
+    const way = undoable(plan, state);
+    if (way === 'undecided') return undefined;
     // A step that no agent performs has nothing to retry: it stays failed, and an operator may retry the
     // execution.
     const isStep = failed.status === 'failed' && agentStep(plan, failed.name) !== undefined;
-    const isAsked = way === 'closed' && isStep;
+    const isAsked = way === 'never' && isStep;
     if (isAsked) return askInstead(state, failed, event);
     const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
-    const left = way === 'closed' ? { undo: false as const } : {};
+    const left = way === 'never' ? { undo: false as const } : {};
     return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure, ...left });
   },
   says: {
@@ -59,12 +59,12 @@ function askInstead(state: Snapshot, failed: Step, inputs: DecisionInputs): Deci
 /** After `succeed`: an execution that finished in time is not undone because it was evaluated late. */
 export const stopAtDeadline: Rule = {
   apply: (plan, state, event) => {
-    if (event.now < state.execution.deadlineAt || !mayBeStopped(plan, state)) return undefined;
+    if (event.now < state.execution.deadlineAt || !isUndoable(plan, state)) return undefined;
     const failure = { code: 'deadline', message: 'the execution did not end in time' };
     return stop(state, event, { kind: 'deadline', at: event.now, failure });
   },
   dueAt: (plan, state) =>
-    mayBeStopped(plan, state)
+    isUndoable(plan, state)
       ? [
           {
             at: state.execution.deadlineAt,
@@ -80,13 +80,13 @@ export const stopAtDeadline: Rule = {
  * was stopped, or by a child before it could be stopped. No undo has begun, because none is offered before
  * this is known (`openWork`): effects stay as they are.
  */
-export const keepEffects: Rule = {
+export const leaveEffects: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
     const { cause } = execution;
-    if (cause === undefined || keepsEffects(state)) return undefined;
-    if (isNearNoReturn(plan, state) || mayBeStopped(plan, state)) return undefined;
-    const kept = executionAfter(execution, 'keep', event, {
+    if (cause === undefined || undoesNothing(state)) return undefined;
+    if (isPointUnderWay(plan, state) || isUndoable(plan, state)) return undefined;
+    const kept = executionAfter(execution, 'leave-effects', event, {
       cause: { ...cause, undo: false },
       wakeAt: event.now,
     });

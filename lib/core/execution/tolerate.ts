@@ -18,7 +18,7 @@ import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
-import { effectOf, keepsEffects } from '../step/effect.ts';
+import { effectOf, undoesNothing } from '../step/effect.ts';
 import { toleratedAt, toleratedTimes, whyItFailed } from '../step/tolerance.ts';
 import { firstTooMany, mayFail } from '../step/turn.ts';
 import type { Rule } from '../step/rule.ts';
@@ -88,7 +88,8 @@ function closedMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): 
  * reported.
  */
 function endingMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
-  if (state.execution.status !== 'compensating' || !keepsEffects(state) || isLeased(record)) return undefined;
+  if (state.execution.status !== 'compensating' || !undoesNothing(state) || isLeased(record))
+    return undefined;
   // A child execution is stopped, and its own record says what it has left.
   if (step.kind !== 'agent') return undefined;
   switch (record.status) {

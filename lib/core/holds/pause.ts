@@ -23,13 +23,13 @@ import {
   stop,
 } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { Incident } from '../records/question.ts';
 import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
 import { holdsFrom, type Pause, pauseDeadlineAt } from '../records/pauses.ts';
 import { type Cause, type Execution, isLeased, isSatisfied, pauseOf, type Step } from '../records/state.ts';
 import { leaseEndsAt } from '../step/lease.ts';
-import { mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
+import { isUndoable, undoable } from '../step/point-of-no-return.ts';
 import { CLOCKS_DIFFER_MS } from '../step/process-deadline.ts';
 import { type IncidentKind, opening, resolved } from '../questions/incident.ts';
 import { timeText } from '../values/text.ts';
@@ -40,7 +40,7 @@ export const DEFAULT_PAUSE_MS: number = 7 * 86_400_000;
 /** Long enough for a weekend; then the default applies. */
 const PAUSE_INCIDENT_MS = 3 * 86_400_000;
 /** How many pauses and retries are kept for people who ask why. */
-export const MAX_KEPT = 10;
+export const MAX_PAST = 10;
 
 /** The next pause of an execution. @param asked the command's options */
 export const nextPause = (
@@ -51,7 +51,7 @@ export const nextPause = (
 ): Pause => ({
   number: (pauses?.at(-1)?.number ?? 0) + 1,
   at: now,
-  ...given({ by: asked.by }),
+  ...defined({ by: asked.by }),
   reason: asked.reason,
   withinMs: asked.withinMs ?? plan.pauseWithinMs ?? DEFAULT_PAUSE_MS,
 });
@@ -66,7 +66,7 @@ export function withPause(
 ): Pick<Execution, 'pauses' | 'earlierPauses'> {
   const all = [...pauses, next];
   const { number, at, endedAt = at } = all[0] as Pause;
-  if (all.length <= MAX_KEPT) return { pauses: all };
+  if (all.length <= MAX_PAST) return { pauses: all };
   return {
     pauses: all.slice(1),
     earlierPauses: {
@@ -90,7 +90,7 @@ export const askAboutPause: Rule = {
       stepVersion: pause.number,
       failure: { code: 'paused', message: `it has been paused since ${timeText(pause.at)}: ${pause.reason}` },
       deadlineAt: event.now + PAUSE_INCIDENT_MS,
-      otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('keep' as const),
+      otherwise: isUndoable(plan, state) ? ('undo-all' as const) : ('keep' as const),
     };
     return opening(state, asked, event);
   },
@@ -168,7 +168,7 @@ export function goOn(
 export const PAUSE: IncidentKind = {
   choices: (plan, state) => {
     if (state.execution.status !== 'paused') return [];
-    const back = wayBack(plan, state) === 'free' ? [{ choice: 'undo-all' as const }] : [];
+    const back = undoable(plan, state) === 'now' ? [{ choice: 'undo-all' as const }] : [];
     return [{ choice: 'resume' }, ...back, { choice: 'keep' }];
   },
   isMoot: (plan, { execution, steps }) =>
@@ -182,7 +182,7 @@ export const PAUSE: IncidentKind = {
       at: inputs.now,
       failure: incident.failure,
       ...(choice === 'keep' ? { undo: false as const } : {}),
-      ...given({ by: caller }),
+      ...defined({ by: caller }),
     };
     return stop(state, inputs, cause, closed);
   },

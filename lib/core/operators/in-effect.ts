@@ -24,13 +24,13 @@ import type { Standing, StandingEffect } from '../records/ended.ts';
 import type { Incident } from '../records/question.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
-import { effectOf, isKept, isLeft } from '../step/effect.ts';
+import { effectOf, hasNoUndo, leavesEffect } from '../step/effect.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { hasEarlierRounds } from '../step/turn.ts';
 import { childIds, idsOfTries } from '../waiting/child.ts';
 import { tryOf } from '../waiting/child-tries.ts';
 import { earlierRounds } from '../waiting/rounds.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 
 /** If there are more, only their number is given; the whole execution shows all. */
 const MAX_SHOWN = 20;
@@ -52,7 +52,7 @@ export function standingOf(
 /** The effects that tolerated failures may have left; those of a child or a list are in its executions. */
 function leftBy(step: PlanStep, state: Snapshot): StandingEffect[] {
   const record = state.steps[step.name];
-  if (record === undefined || !isLeft(step, record)) return [];
+  if (record === undefined || !leavesEffect(step, record)) return [];
   if (!hasChildren(step) || record.status === 'tolerated') return effectsOf(step, state);
   // Nobody has noted in which of its rounds.
   if (record.children?.rounds?.left === true) return [{ step: step.name, effect: 'may-stand' }];
@@ -119,15 +119,15 @@ function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffe
 
 /** A failure that is tolerated shows every effect, even one that cannot be undone. */
 const isShown = (step: PlanStep, record: Step): boolean =>
-  isLeft(step, record) ||
+  leavesEffect(step, record) ||
   (step.kind === 'agent' &&
     (step.pointOfNoReturn === true || attemptedVariant(step, record).undo !== 'none'));
 
 function ofChildren(step: ChildStep | MapStep, record: Step, execution: Execution): StandingEffect[] {
   const { children } = record;
-  const isTold = record.status === 'tolerated' || !isKept(step) || step.pointOfNoReturn === true;
+  const isTold = record.status === 'tolerated' || !hasNoUndo(step) || step.pointOfNoReturn === true;
   if (children === undefined || !isTold) return [];
-  const areKept = isRepeated(step) && isKept(step);
+  const areKept = isRepeated(step) && hasNoUndo(step);
   const latest = childIds(execution, record).flatMap((executionId, index): StandingEffect[] => {
     const end = children.ended[index];
     if (end?.clean === true || (end === undefined && index >= children.started)) return [];
@@ -149,7 +149,7 @@ function ofEarlierRounds(step: PlanStep, record: Step, execution: Execution): St
   const effect = { step: step.name, effect: 'stands' } as const;
   const numbers = earlierRounds(children);
   if (numbers !== undefined)
-    return numbers.map((number) => ({ ...effect, ...given({ executionId: ids[number - 1] }) }));
+    return numbers.map((number) => ({ ...effect, ...defined({ executionId: ids[number - 1] }) }));
   const count = Math.min(children.rounds?.done ?? 0, tryOf(children) - 1);
   return Array.from({ length: count }, () => effect);
 }

@@ -15,13 +15,19 @@ import type { Plan } from '../plan/plan.ts';
 import { type DecisionInputs, entering } from '../decisions/change.ts';
 import { type Decision, nothing } from '../decisions/decision.ts';
 import type { EventOf, Resolution } from '../decisions/events.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { timeText } from '../values/text.ts';
 import { type Choice, holdsNow, type Incident } from '../records/question.ts';
 import type { Deed } from '../records/people.ts';
 import { incidentIn, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isPerforming, isTerminal, isUndecided } from '../records/state.ts';
-import { lastPoint, mayBePast, mayBeStopped, wayBack, wayBackBeside } from '../step/point-of-no-return.ts';
+import {
+  lastPoint,
+  mayHavePassed,
+  isUndoable,
+  undoable,
+  undoableBeside,
+} from '../step/point-of-no-return.ts';
 import type { Rule } from '../step/rule.ts';
 import { DEADLINE } from '../questions/deadline.ts';
 import { type IncidentKind, type Offered, resolved } from '../questions/incident.ts';
@@ -50,7 +56,7 @@ export const choicesFor = (plan: Plan, state: Snapshot, incident: Incident, now:
  * everything before it is undone.
  */
 function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string {
-  if (choice !== 'undo-all' || wayBack(plan, state) !== 'stoppable') return '';
+  if (choice !== 'undo-all' || undoable(plan, state) !== 'after-stop') return '';
   const name = lastPoint(plan, state)?.name ?? '';
   return `, because step '${name}' is a point of no return, and its execution has not ended: a cancel stops that first, then undoes everything if it left nothing behind`;
 }
@@ -135,7 +141,7 @@ export const closeIncidents: Rule = {
       .filter((incident) => holdsNow(state.execution, incident))
       .map((incident) => ({
         at: incident.deadlineAt,
-        ...(isAboutStep(incident) ? given({ step: incident.step }) : {}),
+        ...(isAboutStep(incident) ? defined({ step: incident.step }) : {}),
         coming: () => ({ what: answerText(plan, state, incident), who: 'person' }),
       })),
   says: {
@@ -170,7 +176,7 @@ function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
   if (incident.otherwise === 'continue' && !isPerforming(status) && !isUndecided(status)) return 'keep';
   if (incident.otherwise !== 'undo-all') return incident.otherwise;
   const step = plan.steps.find(({ name }) => name === incident.step);
-  if (step === undefined) return mayBeStopped(plan, state) ? 'undo-all' : 'keep';
-  const isPast = wayBackBeside(plan, state, step) === 'closed' || mayBePast(step, state.steps[step.name]);
+  if (step === undefined) return isUndoable(plan, state) ? 'undo-all' : 'keep';
+  const isPast = undoableBeside(plan, state, step) === 'never' || mayHavePassed(step, state.steps[step.name]);
   return isPast ? 'keep' : 'undo-all';
 }

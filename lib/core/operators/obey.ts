@@ -14,10 +14,10 @@ import type { Plan } from '../plan/plan.ts';
 import { entering, executionAfter, type DecisionInputs, stop } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { Command } from '../decisions/events.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isTerminal, isUndecided, pauseOf } from '../records/state.ts';
-import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
+import { lastPoint, undoable } from '../step/point-of-no-return.ts';
 import { resolved } from '../questions/incident.ts';
 import { goOn, nextPause, withPause } from '../holds/pause.ts';
 import { type Obeyed, remembering } from './remembered.ts';
@@ -113,9 +113,12 @@ export function possibleCommands(
   };
   const obeyed = Object.entries(commands).map(([command, what]) => ({
     command: command as PossibleCommand['command'],
-    ...given({ because: commandProblem(plan, state, what, now) }),
+    ...defined({ because: commandProblem(plan, state, what, now) }),
   }));
-  return [...obeyed, { command: 'replace', ...given({ because: replaceProblem(plan, state, isDeployed) }) }];
+  return [
+    ...obeyed,
+    { command: 'replace', ...defined({ because: replaceProblem(plan, state, isDeployed) }) },
+  ];
 }
 
 /**
@@ -165,14 +168,14 @@ function cancelProblem(plan: Plan, state: Snapshot, undo: false | undefined): st
   if (!isUndecided(status)) return whatItIs(state.execution);
   if (undo === false) return undefined;
   const name = lastPoint(plan, state)?.name ?? '';
-  switch (wayBack(plan, state)) {
-    case 'closed':
+  switch (undoable(plan, state)) {
+    case 'never':
       return `step '${name}' is past the point of no return, so nothing is undone any more; "undo": false ends it as it is (${standingText(standingOf(plan, state))})`;
-    case 'open':
+    case 'undecided':
       return `step '${name}' is a point of no return, and its outcome is open; try again when it is known, or end it as it is with "undo": false`;
     // Its children are stopped first, and their ends decide whether anything is undone.
-    case 'stoppable':
-    case 'free':
+    case 'after-stop':
+    case 'now':
       return undefined;
   }
 }
@@ -186,7 +189,7 @@ function cancel(state: Snapshot, command: Of<'cancel'>): Decision {
     at: command.now,
     failure: { code: 'canceled', message: command.reason },
     ...(command.undo === false ? { undo: false as const } : {}),
-    ...given({ by: command.by }),
+    ...defined({ by: command.by }),
   });
   return {
     ...decision,
@@ -220,7 +223,7 @@ function resume(state: Snapshot, command: Of<'resume'>): Decision {
   const { execution } = state;
   const current = pauseOf(execution);
   const asked = current && askedAboutPause(state, current);
-  const caller = given({ caller: command.by });
+  const caller = defined({ caller: command.by });
   const answer = { choice: 'resume', closedBy: 'answer', reason: command.reason, ...caller } as const;
   const isOpen = asked !== undefined && asked.closedAt === undefined;
   return goOn(state, command, {
@@ -243,7 +246,7 @@ export function restOf<One extends Command>(
 ): One | undefined {
   if (command.type !== 'retry' || state.execution.status !== 'waiting') return undefined;
   if (openRecoveryIncidents(state, command.asOf, upTo).length === 0) return undefined;
-  return { ...command, ...given({ upTo }) };
+  return { ...command, ...defined({ upTo }) };
 }
 
 /** The number of the latest question that is open; 0 if there is none. */
@@ -254,12 +257,12 @@ function retry(plan: Plan, state: Snapshot, command: Of<'retry'>): Decision {
   const { execution } = state;
   if (execution.status === 'failed') {
     const { reason, by, input, step } = command;
-    const about = { reason, commands: remembering(execution, command, 0), ...given({ by, input, step }) };
+    const about = { reason, commands: remembering(execution, command, 0), ...defined({ by, input, step }) };
     return retried(plan, state, about, command);
   }
   const [first] = openRecoveryIncidents(state, command.asOf, command.upTo);
   if (first === undefined) return nothing();
-  const answer = { ...RETRY_RESOLUTION, reason: command.reason, ...given({ caller: command.by }) };
+  const answer = { ...RETRY_RESOLUTION, reason: command.reason, ...defined({ caller: command.by }) };
   const decision = resolve(plan, state, first, answer, command);
   return { ...decision, write: withCommand(decision, execution, command, latestAsked(state)) };
 }

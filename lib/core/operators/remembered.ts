@@ -13,7 +13,7 @@
 
 import type { Command } from '../decisions/events.ts';
 import type { Execution } from '../records/state.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { canonicalJson, type Json } from '../values/json.ts';
 
 export const REMEMBERED_DAYS = 30;
@@ -52,7 +52,7 @@ const startOf = (key: string): string => `${hashOf(key).toString(36).padStart(13
 
 /** 32 bits of the request; its reason may have other words. */
 function contentOf({ type, undo, withinMs, input, step }: Asked): string {
-  const hash = hashOf(canonicalJson({ type, ...given({ undo, withinMs, input, step }) }));
+  const hash = hashOf(canonicalJson({ type, ...defined({ undo, withinMs, input, step }) }));
   return BigInt.asUintN(32, hash ^ (hash >> 32n))
     .toString(16)
     .padStart(8, '0');
@@ -90,7 +90,7 @@ export function obeyedOf({ commands }: Remembering, command: Asked): Obeyed | un
 function read([, at = '', upTo]: RegExpExecArray, other: Command['type'] | undefined): Obeyed {
   return {
     at: Number.parseInt(at, 36),
-    ...given({ upTo: upTo === undefined ? undefined : Number.parseInt(upTo, 36), other }),
+    ...defined({ upTo: upTo === undefined ? undefined : Number.parseInt(upTo, 36), other }),
   };
 }
 

@@ -17,7 +17,7 @@ import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Caller } from '../values/caller.ts';
 import { executionAfter, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
-import { given as present } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { Incident } from '../records/question.ts';
 import type { Json } from '../values/json.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
@@ -28,7 +28,7 @@ import { failedItems } from '../step/turn.ts';
 import { laneAfterRetry } from '../waiting/lane.ts';
 import { goesOnWithChildren, restartProblem } from '../waiting/child-retry.ts';
 import { resolutionProblem } from '../operators/incidents.ts';
-import { MAX_KEPT } from '../holds/pause.ts';
+import { MAX_PAST } from '../holds/pause.ts';
 import { timeText } from '../values/text.ts';
 
 /** A retry answers these, one after the other. */
@@ -233,7 +233,7 @@ export function retried(
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  const one = { at: inputs.now, reason, ...present({ by, cause: execution.cause }) };
+  const one = { at: inputs.now, reason, ...defined({ by, cause: execution.cause }) };
   const again = executionAfter(execution, 'retry', inputs, {
     epoch: execution.epoch + 1,
     cause: undefined,
@@ -241,7 +241,7 @@ export function retried(
     endedAt: undefined,
     deadlineAt: inputs.now + longestMs(plan),
     ...laneAfterRetry(execution.lane),
-    retries: [...(execution.retries ?? []), one].slice(-MAX_KEPT),
+    retries: [...(execution.retries ?? []), one].slice(-MAX_PAST),
     commands,
     dispatches: {},
   });

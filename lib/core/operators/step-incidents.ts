@@ -29,13 +29,13 @@ import {
 import { evaluateNext, writing } from '../decisions/decision.ts';
 import type { Resolution } from '../decisions/events.ts';
 import { type Failure, MAX_FAILURE_CHARS, UNANSWERED } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { cut } from '../values/text.ts';
 import type { Choice, Incident } from '../records/question.ts';
 import type { StepEvent } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, type Execution, isPerforming, isUndecided, type Step } from '../records/state.ts';
-import { mayBePast, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
+import { mayHavePassed, isUndoable, undoable } from '../step/point-of-no-return.ts';
 import { effectOf } from '../step/effect.ts';
 import { attemptedVariant, isRepeatable } from '../step/recovery.ts';
 import { whyItFailed } from '../step/tolerance.ts';
@@ -84,8 +84,8 @@ function recoveryChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incid
     // If the step itself may be past the point of no return, only a person's word says that it is not.
     ...(isTolerated(step)
       ? [{ choice: 'continue' } as const]
-      : wayBack(plan, state, step.name) === 'free'
-        ? [{ choice: 'undo-all' as const, ...(mayBePast(step, record) ? careful : {}) }]
+      : undoable(plan, state, step.name) === 'now'
+        ? [{ choice: 'undo-all' as const, ...(mayHavePassed(step, record) ? careful : {}) }]
         : []),
     // It has its end already, which no on-failure step changes.
     ...(plan.onFailureOf === undefined ? [{ choice: 'keep' } as const] : []),
@@ -123,7 +123,7 @@ function choicesForAnswer(
   step: AgentStep,
   again: Omit<Offered, 'choice'>,
 ): Offered[] {
-  const isFree = wayBack(plan, state, step.name) === 'free' && !mayBePast(step, state.steps[step.name]);
+  const isFree = undoable(plan, state, step.name) === 'now' && !mayHavePassed(step, state.steps[step.name]);
   return [
     { choice: 'give-output' },
     { choice: 'retry', ...again },
@@ -141,7 +141,7 @@ function choicesForChild(plan: Plan, state: Snapshot, step: ChildStep, record: S
   const isClean = record.children !== undefined && isCleanEnd(record.children);
   const after = effectOf(step, record).actsUntil;
   const careful = isClean ? {} : { needs: 'nothingHappened' as const, ...from(after, now) };
-  const isFree = wayBack(plan, state) === 'free';
+  const isFree = undoable(plan, state) === 'now';
   return [
     { choice: 'retry', ...careful },
     { choice: 'retry-with-input', ...careful },
@@ -190,12 +190,12 @@ function resolveStep(
   const question = resolved(incident, answer, inputs);
   const what = answer.closedBy === 'deadline' ? 'incident-timed-out' : 'incident-resolved';
   const note = { what, step: name, detail: answer.choice };
-  const cause = causeOf(execution, { ...incident, ...given({ failure }) }, answer, inputs.now);
+  const cause = causeOf(execution, { ...incident, ...defined({ failure }) }, answer, inputs.now);
   if (cause !== undefined) {
     const stopped = stop(state, inputs, cause, question);
     return writing(execution.id, { ...stopped.write, step: written }, stopped.next, note);
   }
-  const time = mayBeStopped(plan, state) ? {} : timeAgain(plan, execution, inputs.now);
+  const time = isUndoable(plan, state) ? {} : timeAgain(plan, execution, inputs.now);
   const goesOn = executionAfter(execution, 'adopt', inputs, time);
   return writing(execution.id, { execution: goesOn, step: written, question }, evaluateNext([name]), note);
 }
@@ -213,7 +213,7 @@ function causeOf(
 ): Cause | undefined {
   const decides = kind === 'recovery' || (kind === 'undo' && isUndecided(execution.status));
   if (!decides || step === undefined) return undefined;
-  const cause = { kind: 'failure', at, step, failure, ...given({ by: caller }) } as const;
+  const cause = { kind: 'failure', at, step, failure, ...defined({ by: caller }) } as const;
   if (choice === 'keep') return { ...cause, undo: false };
   return choice === 'undo-all' && execution.status === 'paused' ? cause : undefined;
 }
@@ -260,7 +260,7 @@ function recoveryAfter(
     ...(answer.choice === 'retry-with-input' ? { givenInput: answer.input ?? null } : {}),
     ...(step !== undefined && isTolerated(step) ? { afterFailure: AFTER_FAILURE[answer.choice] } : {}),
     ...(answer.choice === 'give-output' ? { output: answer.output ?? null, failure: undefined } : {}),
-    ...given({ failure }),
+    ...defined({ failure }),
   };
   // Finished work is not repeated: its service is asked for the result.
   const again = isAgain ? { status: isProbed ? ('unknown' as const) : ('retrying' as const) } : {};

@@ -37,7 +37,7 @@ import { leftOutIn } from '../step/left-out.ts';
 import type { Rule } from '../step/rule.ts';
 import { applies, isTurn, scopeOf } from '../step/turn.ts';
 import { nowWithoutPause, timeOverAt } from '../step/within.ts';
-import { over, untilOf } from '../waiting/waits.ts';
+import { over, waitEndsAt } from '../waiting/waits.ts';
 import { changed, closed, nextReminder, opened } from './life.ts';
 
 /** There is no answer, and one would be accepted: in these statuses, once it is the step's turn. */
@@ -86,7 +86,7 @@ function isToOpen(step: CallbackStep, state: Snapshot): boolean {
   const known = callbackOf(state, step.name);
   // The changes of its question from an earlier epoch are announced first.
   if (known !== undefined && (isOpen(known) || known.unannounced !== undefined)) return false;
-  return state.steps[step.name]?.status !== 'answered' && untilOf(step, state) !== undefined;
+  return state.steps[step.name]?.status !== 'answered' && waitEndsAt(step, state) !== undefined;
 }
 
 /** A write that ends a step's waiting closes its question. */
@@ -138,7 +138,7 @@ export function callbackProblem(
   if (!isCallback(step)) return 'no such callback';
   const record = snapshot.steps[name]?.status ?? 'ready';
   if (!canMoveStep(record, 'answer')) return `'${name}' is ${record} already`;
-  const untilAt = untilOf(step, snapshot);
+  const untilAt = waitEndsAt(step, snapshot);
   const isOver = untilAt !== undefined && nowWithoutPause(snapshot.execution, now) >= untilAt;
   return isOver ? `the time for its answer was over at ${timeText(untilAt)}` : undefined;
 }

@@ -20,7 +20,7 @@ import {
 } from '../decisions/change.ts';
 import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Resolution } from '../decisions/events.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { Incident } from '../records/question.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isLeased, isSatisfied, isUndecided, type Step } from '../records/state.ts';
@@ -98,7 +98,7 @@ function resolveDeadline(
   const question = resolved(incident, answer, inputs);
   if (answer.choice === 'keep') {
     const { failure } = incident;
-    const by = given({ by: answer.caller });
+    const by = defined({ by: answer.caller });
     return stop(state, inputs, { kind: 'deadline', at: inputs.now, failure, undo: false, ...by }, question);
   }
   const record = state.steps[incident.step ?? ''];

@@ -15,11 +15,11 @@ import { type AgentStep, type ChildStep, type Plan, type PlanStep } from '../pla
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Resolution } from '../decisions/events.ts';
-import type { OrUndefined } from '../values/given.ts';
+import type { OrUndefined } from '../values/defined.ts';
 import { type Choice, type Incident, isOpen } from '../records/question.ts';
 import { incidentNumber, incidentsIn, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPerforming, type Step } from '../records/state.ts';
-import { mayBePast, wayBackBeside } from '../step/point-of-no-return.ts';
+import { mayHavePassed, undoableBeside } from '../step/point-of-no-return.ts';
 import { effectOf } from '../step/effect.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { mayFail } from '../step/turn.ts';
@@ -125,7 +125,7 @@ function termsOf(
   // No time of the execution bounds it, and the end is certain anyway.
   if (plan.onFailureOf !== undefined)
     return { deadlineAt: now + (human?.withinMs ?? UNDECLARED_MS), otherwise: 'continue' };
-  const isFree = wayBackBeside(plan, state, step) !== 'closed' && !mayBePast(step, record);
+  const isFree = undoableBeside(plan, state, step) !== 'never' && !mayHavePassed(step, record);
   const leftMs = isFree ? Math.max(0, state.execution.deadlineAt - now) : Number.POSITIVE_INFINITY;
   if (human?.otherwise !== 'keep' && goesOnWithout(plan, step, record)) {
     const withinMs = Math.min(human?.withinMs ?? UNDECLARED_MS, Math.floor(leftMs / 2));

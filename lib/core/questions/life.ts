@@ -26,8 +26,8 @@ import {
   recoveryOf,
 } from '../plan/plan.ts';
 import {
-  type AskedOf,
-  askedOf,
+  type QuestionSubject,
+  subjectOf,
   type CallbackQuestion,
   type Incident,
   isIncident,
@@ -46,11 +46,11 @@ import { type Execution, isForward, isUndecided } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import type { Rule } from '../step/rule.ts';
 import { pausesSince, timeOverAt } from '../step/within.ts';
-import { given, type OrUndefined } from '../values/given.ts';
+import { defined, type OrUndefined } from '../values/defined.ts';
 
 type Fields<Kept> = Omit<
   OrUndefined<Kept>,
-  'life' | 'version' | 'writeId' | keyof AskedOf | 'openedAt' | 'reminders' | 'unannounced'
+  'life' | 'version' | 'writeId' | keyof QuestionSubject | 'openedAt' | 'reminders' | 'unannounced'
 >;
 
 /**
@@ -63,13 +63,13 @@ export const opened = <Kept extends Incident | CallbackQuestion>(
   { writeId, now }: DecisionInputs,
   before?: Kept,
 ): Kept =>
-  given({
+  defined({
     life: execution.life,
     version: (before?.version ?? 0) + 1,
     writeId,
     openedAt: now,
     reminders: 0,
-    ...askedOf(execution),
+    ...subjectOf(execution),
     ...asked,
     unannounced: 'quiet' in asked && asked.quiet === true ? undefined : ['opened'],
   }) as unknown as Kept;
@@ -84,7 +84,7 @@ export const questionAfter = <Kept extends Question>(
   question: Kept,
   { writeId }: Pick<DecisionInputs, 'writeId'>,
   changes: Changes,
-): Kept => given({ ...question, ...changes, version: question.version + 1, writeId }) as unknown as Kept;
+): Kept => defined({ ...question, ...changes, version: question.version + 1, writeId }) as unknown as Kept;
 
 /** The record once it is closed. A reminder that was not announced yet is dropped. */
 export function closed<Kept extends Question>(

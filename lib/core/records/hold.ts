@@ -7,7 +7,7 @@
  */
 
 import type { Caller } from '../values/caller.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 
 export interface Hold {
   readonly at: number;
@@ -54,6 +54,6 @@ export function withoutHold<Kept extends Holdable>(
 ): Kept | undefined {
   if (before?.pause === undefined) return undefined;
   const { pause, ...rest } = before;
-  const lastPause = { ...pause, endedAt, ...given({ endedBy: by }) };
+  const lastPause = { ...pause, endedAt, ...defined({ endedBy: by }) };
   return { ...rest, version: before.version + 1, writeId, lastPause } as Kept;
 }

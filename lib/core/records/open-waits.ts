@@ -8,7 +8,7 @@
  * and processes share nothing but the table. A wait whose process died ends by its own time.
  */
 
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 
 export interface OpenWait {
   readonly id: string;
@@ -71,7 +71,7 @@ function after(
     version: (stored?.version ?? 0) + 1,
     writeId,
     waits,
-    ...given({ since: waits.length === 0 ? undefined : since, refused }),
+    ...defined({ since: waits.length === 0 ? undefined : since, refused }),
   };
 }
 
@@ -104,5 +104,5 @@ export function waitsAt(stored: OpenWaits | undefined, now: number): WaitsNow | 
   const count = openAt(stored, now).length;
   const refused = refusedAt(stored, now);
   if (count === 0 && refused === undefined) return undefined;
-  return { count, ...given({ since: count === 0 ? undefined : stored?.since, refused }) };
+  return { count, ...defined({ since: count === 0 ? undefined : stored?.since, refused }) };
 }

@@ -11,7 +11,7 @@
 
 import type { Caller } from '../values/caller.ts';
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { Json } from '../values/json.ts';
 import type { Root } from './children.ts';
 import { type Execution } from './state.ts';
@@ -33,19 +33,19 @@ export type Choice = (typeof CHOICES)[number];
 export type QuestionChange = 'opened' | 'reminded' | 'closed';
 
 /** A question's copy of its execution's data, so that an inbox need not read the execution. */
-export interface AskedOf {
+export interface QuestionSubject {
   readonly workflow: string;
   readonly tags?: Readonly<Record<string, string>>;
   /** For a workflow that a step runs: the topmost execution, which was started from outside. */
   readonly root?: Root;
 }
 
-export const askedOf = ({ workflow, tags, parent }: Execution): AskedOf => ({
+export const subjectOf = ({ workflow, tags, parent }: Execution): QuestionSubject => ({
   workflow,
-  ...given({ tags, root: parent?.root }),
+  ...defined({ tags, root: parent?.root }),
 });
 
-interface Asked extends AskedOf {
+interface Asked extends QuestionSubject {
   /** The life of its execution, as in a step. */
   readonly life: string;
   readonly version: number;

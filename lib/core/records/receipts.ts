@@ -6,7 +6,7 @@
  * a missing or stale one delays no execution.
  */
 
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 
 /**
  * The receipt for a shard of the wake index. Written now and then while something is due in it; an idle
@@ -66,7 +66,7 @@ export function lostAfter(
   const lost = new Map(kept);
   for (const [agent, { attempts: more, executionId }] of met) {
     const { attempts = 0, since = now } = lost.get(agent) ?? {};
-    lost.set(agent, { attempts: attempts + more, since, at: now, ...given({ executionId }) });
+    lost.set(agent, { attempts: attempts + more, since, at: now, ...defined({ executionId }) });
   }
   return lost.size === 0 ? {} : { lost: Object.fromEntries(lost) };
 }

@@ -15,7 +15,7 @@ import {
   type Question,
   questionKey,
 } from './question.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { KnownMailbox } from './mailbox.ts';
 import type { Pause } from './pauses.ts';
 import type { Execution, Step } from './state.ts';
@@ -71,7 +71,7 @@ export function withWrite(state: Snapshot, write: Written | undefined): Snapshot
   const steps = step === undefined ? state.steps : { ...state.steps, [step.name]: step };
   const { questions } = withQuestion(state, write.question);
   const { values, isReadInPart } = state;
-  return { execution, steps, ...given({ questions, values, isReadInPart }) };
+  return { execution, steps, ...defined({ questions, values, isReadInPart }) };
 }
 
 interface Written {

@@ -22,7 +22,7 @@ import { type FailedCall, isAnswered, type Unanswered, unansweredAfter } from '.
 import { CANNOT_TELL, type Failure } from '../values/failure.ts';
 import { BUG } from '../values/bug.ts';
 import { cut } from '../values/text.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 
 /** The breaker opens when failures exceed answers by this many. */
 export const THRESHOLD = 8;
@@ -136,7 +136,7 @@ export function afterCalls(
   const failing = [...(goesOn ? known : []), ...added].slice(-MAX_NAMED);
   const next: Breaker = {
     ...rest,
-    ...given({ unanswered: unansweredAfter(unanswered, added, calls.actedAt) }),
+    ...defined({ unanswered: unansweredAfter(unanswered, added, calls.actedAt) }),
     ...(failing.length === 0 ? {} : { calls: failing }),
     version: before.version + 1,
     writeId: inputs.writeId,
@@ -169,8 +169,8 @@ export function afterAnswers(
   const isSilent = failingSince === undefined || answeredAt < failingSince;
   const isActing = isAnswered(unanswered, actedAt);
   if (isSilent && !isActing) return undefined;
-  const before = isActing ? others : { ...others, ...given({ unanswered }) };
-  if (isSilent) return { ...before, ...given({ failingSince }), version: before.version + 1, writeId };
+  const before = isActing ? others : { ...others, ...defined({ unanswered }) };
+  if (isSilent) return { ...before, ...defined({ failingSince }), version: before.version + 1, writeId };
   const recent = now - before.failedAt < WINDOW_MS;
   const score = recent ? Math.max(0, before.score - answered) : 0;
   const { calls: _calls, ...rest } = before;

@@ -13,7 +13,7 @@
 
 import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import { evaluateNext, type Note, writing } from '../decisions/decision.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Deferred, Execution, LeasedStep, Mode, NotBefore, Step } from '../records/state.ts';
@@ -77,7 +77,7 @@ export function deferral(
     retryAt,
     deferred: deferredBy(
       work.mode,
-      { ...notBefore, ...given({ since: missedSince(work, notBefore, inputs.now) }) },
+      { ...notBefore, ...defined({ since: missedSince(work, notBefore, inputs.now) }) },
       inputs.now,
     ),
     ...(hasNoDeadline(work.mode, state.execution) ? deferredSince(before, inputs) : {}),

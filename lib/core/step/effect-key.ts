@@ -20,7 +20,7 @@ import { isOnFailure } from '../plan/on-failure.ts';
 import type { AgentStep, Plan } from '../plan/plan.ts';
 import type { Execution, Step } from '../records/state.ts';
 import type { StepChanges } from '../decisions/change.ts';
-import { firstGiven } from '../values/given.ts';
+import { firstDefined } from '../values/defined.ts';
 
 const LIFE_CHARS = 10;
 
@@ -63,7 +63,7 @@ export function keyOfClaim(step: Pick<AgentStep, 'recovery'>, before: Step): Ste
   const keyVariant = variantNumber(step, before.stage);
   const isSameVariant = keyVariant === before.keyVariant;
   // The input that a person gave also counts for this variant's further attempts.
-  const keyInput = firstGiven(before.givenInput, isSameVariant ? before.keyInput : undefined);
+  const keyInput = firstDefined(before.givenInput, isSameVariant ? before.keyInput : undefined);
   const isSame = isSameVariant && isSameInput(keyInput, before.keyInput);
   const isNext = before.keySpent === true || (before.attempt > 0 && !isSame);
   return {

@@ -105,7 +105,7 @@ function effectOfChildren(step: ChildStep | MapStep, record: Step): Effect {
   const { status, children } = record;
   if (children === undefined) return NOTHING;
   const is = status === 'compensated' ? 'undone' : inChildren(children);
-  const isKnown = is === 'none' || is === 'undone' || (is !== 'open' && isKept(step));
+  const isKnown = is === 'none' || is === 'undone' || (is !== 'open' && hasNoUndo(step));
   return {
     is,
     isOwed: status !== 'tolerated' && !isKnown,
@@ -127,18 +127,18 @@ export const childrenActUntil = ({ ended, lateUntil = 0 }: Children): number =>
   Math.max(lateUntil, ...Object.values(ended).map((end) => Math.max(end.actsUntil ?? 0, end.lateUntil ?? 0)));
 
 /** The effects of its child executions stay when the execution is undone. */
-export const isKept = (step: ChildStep | MapStep): boolean =>
+export const hasNoUndo = (step: ChildStep | MapStep): boolean =>
   (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
 /** Nothing is undone: a person decided so, or a point of no return was passed. */
-export const keepsEffects = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
+export const undoesNothing = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
 
 /**
  * The step is over and something of it stays in effect, or may: its undo failed, its failure was tolerated,
  * or its wrong answer was not corrected in time, and its work has no undo. A success that its author keeps
  * does not count.
  */
-export function isLeft(step: PlanStep, record: Step | undefined): boolean {
+export function leavesEffect(step: PlanStep, record: Step | undefined): boolean {
   if (record === undefined) return false;
   const { status, children } = record;
   if (status === 'compensation-failed') return true;

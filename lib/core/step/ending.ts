@@ -9,7 +9,7 @@ import type { AgentStep } from '../plan/plan.ts';
 import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import type { EventOf, Report } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { Attempt, LeasedStep, Step } from '../records/state.ts';
 import { interrupted, type NotCharged, notCharged } from './defer.ts';
 import { historyOf } from './history.ts';
@@ -62,7 +62,7 @@ export const endingOf = (
       ? interrupted(record, inputs)
       : notCharged(record, inputs.notBefore, inputs, inputs.unbounded),
   isOverTime: inputs.isOverTime === true,
-  ...given({ overAt: inputs.overAt }),
+  ...defined({ overAt: inputs.overAt }),
   isOnFailure: inputs.isOnFailure === true,
 });
 
@@ -73,7 +73,7 @@ export const unrecorded = ({ record, inputs }: Ending): Unrecorded => ({
   // otherwise.
   ...(record.undoDeferredAt === undefined ? {} : { undoDeferredAt: undefined }),
   processDeadlineAt: record.processDeadlineAt,
-  ...given({ processes: record.processes }),
+  ...defined({ processes: record.processes }),
   changedAt: inputs.now,
 });
 
@@ -90,7 +90,7 @@ export const ended = (
 ): StepChanges & Pick<Step, 'attempts' | 'leftOut'> => ({
   ...unrecorded(ending),
   ...historyOf(ending.record, outcome, ending.inputs.now, failure),
-  ...given({ failure }),
+  ...defined({ failure }),
 });
 
 /**

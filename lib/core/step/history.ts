@@ -8,7 +8,7 @@
  */
 
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { Attempt, LeasedStep, Step } from '../records/state.ts';
 
 const MAX_HISTORY = 20;
@@ -40,7 +40,7 @@ export function historyOf(
     claimedAt: record.claimedAt ?? now,
     endedAt: now,
     outcome,
-    ...given({ failure }),
+    ...defined({ failure }),
   });
 }
 

@@ -7,8 +7,8 @@
  * S10 a step that may have acted counts as past the point until it is certain that it did not, so that no
  * machine ever undoes anything around a step that cannot be undone. For a child that is such a step only its
  * recorded end says what it did: from when it may have been created until then, nothing outside it is undone.
- * L1 neither `open` nor `stoppable` lasts: an attempt ends with its lease, probes and retries with their
- * recovery, an incident with its deadline, and a child is an execution with an end of its own.
+ * L1 neither `undecided` nor `after-stop` lasts: an attempt ends with its lease, probes and retries with
+ * their recovery, an incident with its deadline, and a child is an execution with an end of its own.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
@@ -17,64 +17,65 @@ import { isForward, isLeased, type Step } from '../records/state.ts';
 import { hasOpenChildren, isFailureOpen, mayHaveChildren } from './turn.ts';
 
 /**
- * `open`: an attempt may pass the point, or may have; its outcome is awaited. `stoppable`: a child may pass
- * it, or has; it is stopped first, and its end decides whether there is a way back.
+ * Whether, and when, an execution can still be undone. `undecided`: an attempt may pass the point, or may
+ * have; its outcome is awaited. `after-stop`: a child may pass it, or has; it is stopped first, and its end
+ * decides.
  */
-export type WayBack = 'free' | 'stoppable' | 'open' | 'closed';
+export type Undoable = 'now' | 'after-stop' | 'undecided' | 'never';
 
 /** If steps differ, the later one counts. */
-const WAYS: readonly WayBack[] = ['free', 'stoppable', 'open', 'closed'];
+const EARLIEST_FIRST: readonly Undoable[] = ['now', 'after-stop', 'undecided', 'never'];
 
 /** @param except a step whose own outcome must be decided */
-export function wayBack(plan: Plan, state: Snapshot, except?: string): WayBack {
-  let way: WayBack = 'free';
+export function undoable(plan: Plan, state: Snapshot, except?: string): Undoable {
+  let way: Undoable = 'now';
   for (const step of plan.steps) {
     if (step.pointOfNoReturn !== true || step.name === except) continue;
-    const behind = wayBackBehind(step, state);
-    if (WAYS.indexOf(behind) > WAYS.indexOf(way)) way = behind;
+    const behind = undoableBehind(step, state);
+    if (EARLIEST_FIRST.indexOf(behind) > EARLIEST_FIRST.indexOf(way)) way = behind;
   }
   return way;
 }
 
 /** For a question about the step: it asks about an attempt's outcome, but how a child ended is known. */
-export const wayBackBeside = (plan: Plan, state: Snapshot, { kind, name }: PlanStep): WayBack =>
-  wayBack(plan, state, kind === 'agent' ? name : undefined);
+export const undoableBeside = (plan: Plan, state: Snapshot, { kind, name }: PlanStep): Undoable =>
+  undoable(plan, state, kind === 'agent' ? name : undefined);
 
-const wayBackBehind = (step: PlanStep, state: Snapshot): WayBack =>
+const undoableBehind = (step: PlanStep, state: Snapshot): Undoable =>
   step.kind === 'agent' ? behindAttempts(state.steps[step.name]) : behindChild(step, state);
 
-function behindAttempts(record: Step | undefined): WayBack {
-  if (record === undefined) return 'free';
-  if (record.status === 'done') return 'closed';
-  if (isLeased(record)) return record.mode === 'undo' ? 'free' : 'open';
-  if (!record.mayHaveActed) return 'free';
+function behindAttempts(record: Step | undefined): Undoable {
+  if (record === undefined) return 'now';
+  if (record.status === 'done') return 'never';
+  if (isLeased(record)) return record.mode === 'undo' ? 'now' : 'undecided';
+  if (!record.mayHaveActed) return 'now';
   // Its agent answered: a person is asked for the right answer, not whether it acted.
-  if (record.status === 'waiting' && record.wrongAnswer !== undefined) return 'closed';
-  return record.status === 'failed' || record.status === 'fenced' ? 'closed' : 'open';
+  if (record.status === 'waiting' && record.wrongAnswer !== undefined) return 'never';
+  return record.status === 'failed' || record.status === 'fenced' ? 'never' : 'undecided';
 }
 
 /**
  * Counts even before the child's creation is recorded, because the process that created it may have died
  * before that.
  */
-function behindChild(step: PlanStep, state: Snapshot): WayBack {
+function behindChild(step: PlanStep, state: Snapshot): Undoable {
   const { children } = state.steps[step.name] ?? {};
-  if (children === undefined) return mayHaveChildren(step, state) ? 'stoppable' : 'free';
-  if (hasOpenChildren(children)) return 'stoppable';
-  return Object.values(children.ended).every(({ clean }) => clean) ? 'free' : 'closed';
+  if (children === undefined) return mayHaveChildren(step, state) ? 'after-stop' : 'now';
+  if (hasOpenChildren(children)) return 'after-stop';
+  return Object.values(children.ended).every(({ clean }) => clean) ? 'now' : 'never';
 }
 
 /**
  * A failure, the deadline or a cancel stops it: everything is undone at once, or once a stopped child has
  * reported that it may be.
  */
-export const mayBeStopped = (plan: Plan, state: Snapshot): boolean => {
-  const way = wayBack(plan, state);
-  return way === 'free' || way === 'stoppable';
+export const isUndoable = (plan: Plan, state: Snapshot): boolean => {
+  const way = undoable(plan, state);
+  return way === 'now' || way === 'after-stop';
 };
 
 /** An attempt of a step that cannot be taken back is under way. */
-export const isNearNoReturn = (plan: Plan, state: Snapshot): boolean =>
+export const isPointUnderWay = (plan: Plan, state: Snapshot): boolean =>
   plan.steps.some((step) => {
     const record = state.steps[step.name];
     return step.pointOfNoReturn === true && isLeased(record) && record.mode !== 'undo';
@@ -86,26 +87,26 @@ export const isNearNoReturn = (plan: Plan, state: Snapshot): boolean =>
  */
 export const isAskedAtDeadline = (plan: Plan, state: Snapshot): boolean =>
   isForward(state.execution.status) &&
-  !mayBeStopped(plan, state) &&
-  !isNearNoReturn(plan, state) &&
+  !isUndoable(plan, state) &&
+  !isPointUnderWay(plan, state) &&
   !needsPerson(state);
 
-export const mayBePast = (step: PlanStep, record: Step | undefined): boolean =>
+export const mayHavePassed = (step: PlanStep, record: Step | undefined): boolean =>
   step.pointOfNoReturn === true && record?.mayHaveActed === true;
 
 /**
  * A step has failed, and what follows is decided when the open outcome is known. Until then nothing else
  * begins.
  */
-export const failureWaits = (plan: Plan, state: Snapshot): boolean =>
+export const isFailureUndecided = (plan: Plan, state: Snapshot): boolean =>
   plan.steps.some((step) => {
     const record = state.steps[step.name];
     return record?.status === 'failed' && !isFailureOpen(plan, step, record);
-  }) && wayBack(plan, state) === 'open';
+  }) && undoable(plan, state) === 'undecided';
 
 /** The step that closes the way, or may, for the text of a refusal. */
 export function lastPoint(plan: Plan, state: Snapshot): PlanStep | undefined {
-  const way = wayBack(plan, state);
-  if (way === 'free') return undefined;
-  return plan.steps.find((step) => step.pointOfNoReturn === true && wayBackBehind(step, state) === way);
+  const way = undoable(plan, state);
+  if (way === 'now') return undefined;
+  return plan.steps.find((step) => step.pointOfNoReturn === true && undoableBehind(step, state) === way);
 }

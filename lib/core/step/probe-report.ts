@@ -16,7 +16,7 @@ import { MAX_ASK_AFTER_MS, MIN_ASK_AFTER_MS } from '../plan/agent.ts';
 import type { AgentStep } from '../plan/plan.ts';
 import type { Accepted, LeasedStep, Step } from '../records/state.ts';
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { isThrown } from './breaker.ts';
 import { answeredWrongly, ended, type Ending, isKnownDone, unrecorded } from './ending.ts';
 import { isAdvance } from './lease.ts';
@@ -190,7 +190,7 @@ function acceptedInVain(
 function withoutProbe(ending: Ending, vain: StepChanges): Step {
   const { step, variant, record, inputs, isOverTime } = ending;
   // The attempt's own failure says more than that nobody can be asked about it.
-  const changes = { ...vain, ...given({ failure: record.failure }) };
+  const changes = { ...vain, ...defined({ failure: record.failure }) };
   if (isKnownDone(ending)) return givesUp(record, inputs, changes, true);
   const { stage, stageAttempt } = record;
   const failed = { stage, stageAttempt, permanent: record.isPermanent === true };
@@ -244,7 +244,7 @@ export function acceptance(
 ): StepChanges {
   const everyMs = paceMs(askAfterMs ?? FIRST_ASK_MS);
   const accepted: Accepted = {
-    ...given({ token }),
+    ...defined({ token }),
     at: now,
     // The plan's own time, if the plan was made with an agent that accepts.
     untilAt: now + (variant.acceptsMs ?? withinMs) + CLOCKS_DIFFER_MS,
@@ -284,7 +284,7 @@ export function lateAcceptance(
 /** A probe of an unknown outcome, or of a restarted step, has found the service working on it. */
 const foundAccepted = (ending: Ending, { askAfterMs }: FoundRunning, withinMs: number): Step => {
   const { variant, record, inputs, overAt } = ending;
-  const answer = { ...given({ token: record.accepted?.token, askAfterMs }), withinMs };
+  const answer = { ...defined({ token: record.accepted?.token, askAfterMs }), withinMs };
   return stepAfter(record, 'find-open', inputs, {
     ...unrecorded(ending),
     status: 'accepted',
@@ -326,7 +326,7 @@ function afterProbe(
     ...(advanced ? { progress, progressAt: inputs.now } : {}),
   };
   const over = whyOver(variant, record, accepted, isOverTime ? overAt : Number.POSITIVE_INFINITY);
-  return { accepted, ...given({ over }) };
+  return { accepted, ...defined({ over }) };
 }
 
 /** Only a probe asked after the end of its time shows that the work has not come to its own end. */

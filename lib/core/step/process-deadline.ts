@@ -10,7 +10,7 @@
  */
 
 import type { StepChanges } from '../decisions/change.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { AgentStep } from '../plan/plan.ts';
 import type { Accepted, ProcessOfAttempt, Step } from '../records/state.ts';
 
@@ -33,7 +33,7 @@ const latestToken = ({ mode, token, actedToken }: Step): string | undefined =>
   mode === 'probe' ? actedToken : token;
 
 const processesOf = (record: Step): readonly ProcessOfAttempt[] =>
-  record.processes ?? [{ ...given({ token: latestToken(record) }), deadlineAt: record.processDeadlineAt }];
+  record.processes ?? [{ ...defined({ token: latestToken(record) }), deadlineAt: record.processDeadlineAt }];
 
 const latestOf = (processes: readonly ProcessOfAttempt[]): number =>
   Math.max(0, ...processes.map(({ deadlineAt }) => deadlineAt));
@@ -72,14 +72,14 @@ export function withLater<Record extends Step>(record: Record, ms: number): Reco
   if (ms === 0) return record;
   const { processDeadlineAt, processes } = record;
   const all = processes?.map((one) => ({ ...one, deadlineAt: one.deadlineAt + ms }));
-  return { ...record, processDeadlineAt: processDeadlineAt + ms, ...given({ processes: all }) };
+  return { ...record, processDeadlineAt: processDeadlineAt + ms, ...defined({ processes: all }) };
 }
 
 /** Time for the last probes, after the end of its time. */
 const LAST_PROBES_MS = 600_000;
 
 /** L1 by then accepted work that cannot be stopped is left as it is, even if no probe could be made. */
-export const leftAt = ({ untilAt }: Accepted): number => untilAt + LAST_PROBES_MS;
+export const givenUpAt = ({ untilAt }: Accepted): number => untilAt + LAST_PROBES_MS;
 
 /** It cannot be stopped: only an answer, or the end of its time, decides what becomes of it. */
 export const isAwaited = ({ effect, undo }: AgentStep, { status }: Step): boolean =>

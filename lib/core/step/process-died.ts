@@ -13,7 +13,7 @@ import { canMoveStep, type DecisionInputs, stepAfter } from '../decisions/change
 import type { AgentStep } from '../plan/plan.ts';
 import type { EventOf } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { isLeased, type Step } from '../records/state.ts';
 import { CLOCKS_DIFFER_MS, lowered } from './process-deadline.ts';
 import { attemptedVariant } from './recovery.ts';
@@ -48,6 +48,6 @@ export function afterDeath(
     ...deadlines,
     ...(isAwaited ? { retryAt: deadlines.processDeadlineAt + settleMs } : {}),
     // It does not move on.
-    ...given({ deferred: record.deferred }),
+    ...defined({ deferred: record.deferred }),
   });
 }

@@ -20,9 +20,9 @@ import {
   type Deferred,
 } from '../records/state.ts';
 import { leftOutIn } from './left-out.ts';
-import { effectOf, keepsEffects } from './effect.ts';
+import { effectOf, undoesNothing } from './effect.ts';
 import { isAwaited } from './process-deadline.ts';
-import { failureWaits, mayBePast, wayBack } from './point-of-no-return.ts';
+import { isFailureUndecided, mayHavePassed, undoable } from './point-of-no-return.ts';
 import { attemptedVariant, isLeaving, variantOf } from './recovery.ts';
 import {
   applies,
@@ -86,13 +86,14 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const { status } = snapshot.execution;
   const work: Work[] = [];
   if (isPerforming(status)) {
-    const waits = failureWaits(plan, snapshot);
+    const waits = isFailureUndecided(plan, snapshot);
     // If a step has failed and it is unknown whether a point of no return was passed, only two kinds of work
     // go on until it is known: the step with that point, and the undo of tolerated failures.
     for (const step of plan.steps)
       for (const piece of forwardWork(plan, step, snapshot))
-        if (!waits || piece.mode === 'undo' || mayBePast(step, snapshot.steps[step.name])) work.push(piece);
-  } else if (status === 'compensating' && isFenced(plan, snapshot) && wayBack(plan, snapshot) === 'free') {
+        if (!waits || piece.mode === 'undo' || mayHavePassed(step, snapshot.steps[step.name]))
+          work.push(piece);
+  } else if (status === 'compensating' && isFenced(plan, snapshot) && undoable(plan, snapshot) === 'now') {
     for (const step of plan.steps)
       work.push(...awaitedWork(step, snapshot), ...undoWork(plan, step, snapshot));
   }
@@ -160,7 +161,7 @@ function undoOfFailed(step: AgentStep, record: Step, sinceAt: number): Work[] {
  */
 function awaitedWork(step: PlanStep, snapshot: Snapshot): Work[] {
   const record = snapshot.steps[step.name];
-  if (step.kind !== 'agent' || record === undefined || keepsEffects(snapshot)) return [];
+  if (step.kind !== 'agent' || record === undefined || undoesNothing(snapshot)) return [];
   if (!isAwaited(attemptedVariant(step, record), record)) return [];
   return [workOf(step, record, 'probe', Math.max(record.changedAt, lastResumedAt(snapshot)))];
 }
@@ -169,7 +170,7 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'agent') return [];
   const record = snapshot.steps[step.name];
   if (record === undefined || isLeased(record) || record.status === 'compensation-failed') return [];
-  if (keepsEffects(snapshot)) return [];
+  if (undoesNothing(snapshot)) return [];
   const { isOwed, attemptsUntil } = effectOf(step, record);
   const clearAt = isOwed ? dependentsClearAt(plan, step, snapshot) : undefined;
   if (clearAt === undefined) return [];
@@ -240,7 +241,7 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
     if (record === undefined || record.status === 'ready')
       return isTurnToBegin(step, snapshot) && !mayHaveChildren(step, snapshot);
     if (!CLAIMABLE.has(record.status)) return false;
-    if (keepsEffects(snapshot)) return true;
+    if (undoesNothing(snapshot)) return true;
     const isWaitedFor = step.kind === 'agent' && isAwaited(attemptedVariant(step, record), record);
     return !isWaitedFor && !effectOf(step, record).isOwed;
   });

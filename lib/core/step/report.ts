@@ -15,7 +15,7 @@ import type { AgentStep } from '../plan/plan.ts';
 import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import type { AcceptedAnswer, Report } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { answeredWrongly, ended, type Ending, endingOf, isKnownDone, type Reported } from './ending.ts';
 import { type Away, awayMs } from '../values/away.ts';
@@ -178,7 +178,7 @@ function lost(ending: Ending, failure: Failure): Step {
   if (variant.effect === 'probed') {
     // If the service is known to be dead, the probe is deferred too.
     const deferred = uncharged?.deferred && { ...uncharged.deferred, mode: 'probe' as const };
-    const asked = uncharged && { ...uncharged, ...given({ deferred }) };
+    const asked = uncharged && { ...uncharged, ...defined({ deferred }) };
     return stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now, ...asked });
   }
   if (isRepeatable(variant) && uncharged !== undefined) {

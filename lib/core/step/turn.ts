@@ -13,7 +13,7 @@ import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import { inputIn, outputIn } from '../records/large-values.ts';
 import { hasOutput } from '../records/value-ref.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { leftOutIn } from './left-out.ts';
 import type { StepStatus } from '../moves.ts';
 import type { Json } from '../values/json.ts';
@@ -63,7 +63,7 @@ export function scopeOf(state: Snapshot): Scope {
 const causeOf = ({ cause }: Execution): Json | undefined =>
   cause && {
     kind: cause.kind,
-    ...given({ step: cause.step }),
+    ...defined({ step: cause.step }),
     code: cause.failure.code,
     message: cause.failure.message,
   };

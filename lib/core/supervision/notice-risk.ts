@@ -12,7 +12,7 @@
 
 import { type Plan, type PlanStep, recoveryOf } from '../plan/plan.ts';
 import type { Decision, Write } from '../decisions/decision.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { openIncidents, openQuestions, type Snapshot, withQuestion } from '../records/snapshot.ts';
 import { agentsWaitedFor, isLate } from '../records/risk.ts';
 import { type Execution, isTerminal, type RiskReason, type Step } from '../records/state.ts';
@@ -29,7 +29,7 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
   const since = reason && (riskSince ?? begunAt(reason) ?? now);
   const asks = execution.status === 'waiting' ? asksNow() : undefined;
   if (since === riskSince && risk === before && asks === asked) return decision;
-  const noticed: Execution = { ...execution, ...given({ riskSince: since, risk, asks }) };
+  const noticed: Execution = { ...execution, ...defined({ riskSince: since, risk, asks }) };
   return { ...decision, write: { ...write, execution: noticed } };
 
   /** A partial read clears nothing: the reason may be in a record that was not read. */
@@ -78,14 +78,14 @@ function reasonOf(
     const why = record && whyRisky(step, record);
     if (record === undefined || why === undefined) return [];
     const agent = step.kind === 'agent' ? variantOf(step, record.stage).agent : undefined;
-    return [{ why, step: step.name, ...given({ agent }) }];
+    return [{ why, step: step.name, ...defined({ agent }) }];
   });
   const [first] = risky;
   const stopped = risky.find(({ why }) => why !== 'last-try');
-  if (stopped !== undefined) return { ...stopped, ...given({ agents: othersOf(stopped, risky) }) };
+  if (stopped !== undefined) return { ...stopped, ...defined({ agents: othersOf(stopped, risky) }) };
   if (!isLate(execution, now)) return first;
   const at = plan.steps.find((step) => UNDER_WAY.has(recordOf(step)?.status ?? 'ready'));
-  return { why: 'late', ...given({ step: at?.name }) };
+  return { why: 'late', ...defined({ step: at?.name }) };
 }
 
 const MOST_AGENTS = 10;

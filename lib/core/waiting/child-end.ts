@@ -11,11 +11,11 @@ import type { ChildEnd } from '../records/children.ts';
 import { endVersionOf } from '../records/in-lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution } from '../records/state.ts';
-import { given } from '../values/given.ts';
-import { isLeft, keepsEffects, untilOfAll } from '../step/effect.ts';
+import { defined } from '../values/defined.ts';
+import { leavesEffect, undoesNothing, untilOfAll } from '../step/effect.ts';
 import { failedItems } from '../step/turn.ts';
 import { isCanceledKeepingEffects } from './child-retry.ts';
-import { lateUntil } from './lane.ts';
+import { laneFreeAt } from './lane.ts';
 
 /** The notice of an ended execution to its parent: the same before and after its on-failure steps. */
 export function endOf(plan: Plan, state: Snapshot): ChildEnd {
@@ -23,14 +23,14 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   const { status } = execution.end ?? execution;
   const version = endVersionOf(execution);
   const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;
-  const leaves = plan.steps.some((step) => isLeft(step, state.steps[step.name]));
+  const leaves = plan.steps.some((step) => leavesEffect(step, state.steps[step.name]));
   return {
     status,
     version,
-    clean: status !== 'succeeded' && !leaves && !keepsEffects(state),
+    clean: status !== 'succeeded' && !leaves && !undoesNothing(state),
     ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
     ...(leaves && status === 'succeeded' ? { left: true as const } : {}),
-    ...given({ why: status === 'succeeded' ? undefined : whyOf(execution) }),
+    ...defined({ why: status === 'succeeded' ? undefined : whyOf(execution) }),
     ...(isPermanent(state) ? { permanent: true as const } : {}),
     ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
     ...stillActing(plan, state),
@@ -57,8 +57,8 @@ function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd,
   const after = (at: number): number | undefined =>
     at > (execution.end?.at ?? execution.endedAt ?? 0) ? at : undefined;
   const isDone = execution.status === 'succeeded';
-  return given({
+  return defined({
     actsUntil: isDone ? undefined : after(untilOfAll(plan.steps, steps, 'actsUntil')),
-    lateUntil: execution.parent?.inLane === true ? after(lateUntil(storedPlanOf(plan), steps)) : undefined,
+    lateUntil: execution.parent?.inLane === true ? after(laneFreeAt(storedPlanOf(plan), steps)) : undefined,
   });
 }

@@ -15,7 +15,7 @@ import type { ChildrenDone } from '../decisions/events.ts';
 import type { Children, StopGoal } from '../records/children.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
-import { isKept } from '../step/effect.ts';
+import { hasNoUndo } from '../step/effect.ts';
 import { hasEarlierRounds, hasOpenChildren, isStopping } from '../step/turn.ts';
 import { failedOf, laterEnds } from './child.ts';
 
@@ -75,7 +75,7 @@ export function stepOnceStopped(
 ): Step | undefined {
   const { children } = record;
   if (record.status !== 'compensating' || children === undefined || isStopping(record)) return undefined;
-  const kept = left || isKept(step);
+  const kept = left || hasNoUndo(step);
   const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
   if (ends.length < children.count || staysDone(step, record, left)) return undefined;
   const changes = { changedAt: inputs.now };
@@ -95,7 +95,7 @@ export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean
   !isStopping(record) &&
   // Nobody has determined whether the latest round was the last.
   !isRepeated(step) &&
-  (left || isKept(step)) &&
+  (left || hasNoUndo(step)) &&
   record.children !== undefined &&
   record.children.count > 0 &&
   !hasOpenChildren(record.children) &&

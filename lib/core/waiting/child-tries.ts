@@ -17,7 +17,7 @@ import type { Expr } from '../plan/refs.ts';
 import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import type { ChildEnd, Children, RoundsSoFar } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { Json } from '../values/json.ts';
 import { roundInputIn } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -123,7 +123,7 @@ const pastTry = (record: Step, failure: Failure, now: number): Attempt => ({
   failure,
   ...(record.keyVariant === 0 ? {} : { variant: record.keyVariant }),
   ...(record.keyInput === undefined ? {} : { given: true }),
-  ...given({ message: record.children?.rounds?.received?.id }),
+  ...defined({ message: record.children?.rounds?.received?.id }),
 });
 
 /** How many are kept; beyond that nobody can say which tries were rounds. */
@@ -147,7 +147,7 @@ export const nextUnderCounter = (
   tolerated: 0,
   ended: {},
   try: tryOf(children) + 1,
-  ...given({ epoch: children?.epoch, rounds, restartedAfter: children?.restartedAfter }),
+  ...defined({ epoch: children?.epoch, rounds, restartedAfter: children?.restartedAfter }),
   ...triesActUntil(children),
 });
 

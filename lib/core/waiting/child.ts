@@ -32,7 +32,7 @@ import type { ChildEnd, Children, ChildStart, Planned, Root } from '../records/c
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
 import { keyPartOf } from '../values/names.ts';
 import { MAX_RECORD_VALUE_BYTES, mostBytes } from '../records/large-values.ts';
@@ -144,9 +144,9 @@ function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot) {
       ...(part ? { part: true as const } : {}),
       ...inLaneOf(execution),
       ...planSinceOf(step, execution),
-      ...given({ root: execution.parent?.root ?? (part ? undefined : rootNamed(execution)) }),
+      ...defined({ root: execution.parent?.root ?? (part ? undefined : rootNamed(execution)) }),
     },
-    ...given({
+    ...defined({
       fairGroup: execution.fairGroup,
       tags: part ? execution.tags : undefined,
       restartedAfter: restartedAfter(record?.children, index),
@@ -174,7 +174,7 @@ export function placesToTake(step: ChildStep | MapStep, snapshot: Snapshot, refu
       : partPlanId(execution.plan, step, { size: 1, tolerated, before: 0 });
   const starts = Array.from({ length: count }, (_, index) => ({
     ...startOf(index, planId, null, isPart),
-    ...given({ refused }),
+    ...defined({ refused }),
   }));
   return { starts, items, tolerated };
 }
@@ -182,7 +182,7 @@ export function placesToTake(step: ChildStep | MapStep, snapshot: Snapshot, refu
 const unreadable = (own: Expr, snapshot: Snapshot, record: Step | undefined): Failure | undefined =>
   lostOfRound(snapshot, record) ?? leftOutIn(own, snapshot);
 
-const rootNamed = ({ workflow, tags }: Execution): Root => ({ workflow, ...given({ tags }) });
+const rootNamed = ({ workflow, tags }: Execution): Root => ({ workflow, ...defined({ tags }) });
 
 /** The next child executions to start, of a step whose turn it is or that has begun. */
 export function nextStarts(

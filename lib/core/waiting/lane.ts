@@ -36,7 +36,7 @@ import {
 import { childrenActUntil, untilOfAll } from '../step/effect.ts';
 import { openWork } from '../step/ready.ts';
 import { timeOverAt } from '../step/within.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import type { Failure } from '../values/failure.ts';
 
 /** The highest priority, 9, counts as much as a wait of nine tenths of the step's time. */
@@ -125,7 +125,7 @@ function queued(
   // Whichever clock ended the pause, it has queued since then.
   const queuedAgainAt = Math.max(now, execution.pauses?.at(-1)?.endedAt ?? 0);
   const step = stepAfter(record, 'queue', event, { changedAt: isNew ? queuedAgainAt : record.changedAt });
-  const own: OwnLane = { ...lane, ...given({ checkAt }) };
+  const own: OwnLane = { ...lane, ...defined({ checkAt }) };
   const wakeAt = Math.min(
     checkAt ?? Number.POSITIVE_INFINITY,
     timeOverAt(planStep, state),
@@ -138,7 +138,7 @@ function queued(
     !hasUnannounced(state) &&
     !Object.values(state.steps).some((one) => isLeased(one) || one.status === 'unknown');
   // With open work the wake time is only brought forward, to the check.
-  const next = isQuiet ? { wakeAt } : given({ wakeAt: checkAt });
+  const next = isQuiet ? { wakeAt } : defined({ wakeAt: checkAt });
   const written = executionAfter(execution, 'adopt', event, { lane: own, ...next });
   const note = { what: 'queued', step: record.name };
   const decision = writing(
@@ -158,18 +158,18 @@ export function triesActUntil(children: Children | undefined): { readonly lateUn
 }
 
 /** N1 from then on no process of it or below it acts: even after a success, and after an undo. */
-export const lateUntil = ({ steps: planned, onFailure = [] }: Plan, steps: Snapshot['steps']): number =>
+export const laneFreeAt = ({ steps: planned, onFailure = [] }: Plan, steps: Snapshot['steps']): number =>
   untilOfAll([...planned, ...onFailure], steps, 'lateUntil');
 
 /** The write that ends an execution records until when it keeps its place, and which version is its end. */
-export function keepPlace(storedPlan: Plan, state: Snapshot, decision: Decision): Decision {
+export function recordLaneEnd(storedPlan: Plan, state: Snapshot, decision: Decision): Decision {
   const { write } = decision;
   const after = write?.execution;
   if (write === undefined || after?.lane === undefined) return decision;
   if (!isTerminal(after.status) || isTerminal(state.execution.status)) return decision;
   const { checkAt: _, ...lane } = after.lane;
   const steps = write.step === undefined ? state.steps : { ...state.steps, [write.step.name]: write.step };
-  const freeAt = Math.max(lane.freeAt ?? 0, lateUntil(storedPlan, steps));
+  const freeAt = Math.max(lane.freeAt ?? 0, laneFreeAt(storedPlan, steps));
   const ended = { ...lane, freeAt, endVersion: after.end?.version ?? after.version };
   return { ...decision, write: { ...write, execution: { ...after, lane: ended } } };
 }

@@ -26,7 +26,7 @@ import type {
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Rule } from '../step/rule.ts';
 import { awaitedBy, roundGiven } from './rounds.ts';
-import { over, untilOf } from './waits.ts';
+import { over, waitEndsAt } from './waits.ts';
 
 export const takeMessage: Rule = {
   apply: (plan, state, event) => {
@@ -56,7 +56,7 @@ type Taking = ReceiveStep | RepeatedStep;
 const openReceives = (plan: Plan, state: Snapshot): { step: Taking; name: string; untilAt: number }[] =>
   graphOf(plan).receives.flatMap((step) => {
     const name = isReceive(step) ? step.message : awaitedBy(step, state.steps[step.name])?.name;
-    const untilAt = name === undefined ? undefined : untilOf(step, state);
+    const untilAt = name === undefined ? undefined : waitEndsAt(step, state);
     return name === undefined || untilAt === undefined ? [] : [{ step, name, untilAt }];
   });
 

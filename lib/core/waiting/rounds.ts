@@ -34,7 +34,7 @@ import {
 import { mostBytes, roundInputIn } from '../records/large-values.ts';
 import { lengthMsOf, lengthProblem } from '../values/duration.ts';
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
+import { defined } from '../values/defined.ts';
 import { isJsonObject, type Json, utf8Bytes } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Step } from '../records/state.ts';
@@ -62,7 +62,7 @@ const pastRound = (record: Step, now: number): Attempt => ({
   endedAt: now,
   outcome: 'done',
   ...(record.keyInput === undefined ? {} : { given: true }),
-  ...given({ message: record.children?.rounds?.received?.id }),
+  ...defined({ message: record.children?.rounds?.received?.id }),
 });
 
 /** The history of its step with the current round, which succeeded. */
@@ -82,7 +82,7 @@ export function earlierRounds(children: Children): readonly number[] | undefined
 
 const sumOf = ({ rounds = NONE, ended }: Children): RoundsSoFar => ({
   done: rounds.done + 1,
-  ...given({ failed: rounds.failed }),
+  ...defined({ failed: rounds.failed }),
   ...(rounds.left === true || ended[0]?.left === true ? { left: true } : {}),
 });
 
@@ -105,7 +105,7 @@ export function nextRoundBegun(
     failure: undefined,
     keyInput: undefined,
     givenInput: undefined,
-    children: nextUnderCounter(children, { ...sumOf(children), input, ...given({ awaits }) }),
+    children: nextUnderCounter(children, { ...sumOf(children), input, ...defined({ awaits }) }),
   });
 }
 
@@ -181,8 +181,8 @@ export function roundGiven(
   if (failure !== undefined) return neverBegun(record, inputs, failure, true);
   const rounds = {
     ...before,
-    ...given({ received }),
-    ...(input === undefined ? given({ inputAt }) : { input }),
+    ...defined({ received }),
+    ...(input === undefined ? defined({ inputAt }) : { input }),
   };
   return stepAfter(record, received === undefined ? 'elapse' : 'receive', inputs, {
     changedAt: inputs.now,

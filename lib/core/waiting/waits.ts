@@ -155,7 +155,7 @@ const waitOf = (step: PlanStep, record: Step | undefined): Wait<PlanStep> =>
   awaitedBy(step, record) === undefined ? WAITS[step.kind] : MESSAGE_OF_ROUND;
 
 /** Until when a step waits, or has its time; nothing before its turn, and if it does neither. */
-export function untilOf(step: PlanStep, snapshot: Snapshot): number | undefined {
+export function waitEndsAt(step: PlanStep, snapshot: Snapshot): number | undefined {
   const record = snapshot.steps[step.name];
   const wait = waitOf(step, record);
   if ((wait === WITHIN && step.withinMs === undefined) || !isTurn(step, snapshot)) return undefined;
@@ -165,7 +165,7 @@ export function untilOf(step: PlanStep, snapshot: Snapshot): number | undefined 
 
 /** Whether the step waits for a time, an answer, a message or a place, and until when. */
 export const waitsUntil = (step: PlanStep, snapshot: Snapshot): number | undefined =>
-  waitOf(step, snapshot.steps[step.name]) === WITHIN ? undefined : untilOf(step, snapshot);
+  waitOf(step, snapshot.steps[step.name]) === WITHIN ? undefined : waitEndsAt(step, snapshot);
 
 /** When a wait whose turn has come is over; nothing if the data names no time. */
 function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
@@ -220,7 +220,7 @@ export const over = (record: Step, event: StepEvent, inputs: DecisionInputs, cha
 export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
   isForward(snapshot.execution.status)
     ? [
-        ...plan.steps.flatMap((step) => untilOf(step, snapshot) ?? []),
+        ...plan.steps.flatMap((step) => waitEndsAt(step, snapshot) ?? []),
         ...openQuestions(snapshot).flatMap((one) => (isIncident(one) ? [] : (one.remindAt ?? []))),
       ]
     : [];
@@ -238,7 +238,7 @@ const mayPassTime = (step: PlanStep, { steps }: Snapshot): boolean =>
 /** The first step that is over because its time has come, or because it was answered before its turn. */
 export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs): Step | undefined {
   for (const step of plan.steps) {
-    if (!mayPassTime(step, snapshot) || (untilOf(step, snapshot) ?? inputs.now + 1) > inputs.now) continue;
+    if (!mayPassTime(step, snapshot) || (waitEndsAt(step, snapshot) ?? inputs.now + 1) > inputs.now) continue;
     const record = snapshot.steps[step.name] ?? blankStep(step.name, snapshot.execution);
     return waitOf(step, record).atTime(step, snapshot, record, inputs);
   }
@@ -255,7 +255,7 @@ export const endAtTime: Rule = {
   },
   dueAt: (plan, state) =>
     plan.steps.flatMap((step) => {
-      const untilAt = untilOf(step, state);
+      const untilAt = waitEndsAt(step, state);
       if (untilAt === undefined) return [];
       const record = state.steps[step.name];
       const coming = (): Coming => waitOf(step, record).coming(step, record);

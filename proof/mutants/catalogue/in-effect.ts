@@ -19,7 +19,7 @@ export const IN_EFFECT: readonly Mutant[] = [
     rule: 'S10 what its author keeps is owed no undo',
     bug: 'A child whose effects its author keeps is owed an undo.',
     file,
-    find: "is === 'undone' || (is !== 'open' && isKept(step));",
+    find: "is === 'undone' || (is !== 'open' && hasNoUndo(step));",
     replace: "is === 'undone';",
     killer: jest('core/execution/fence', 'a child whose effect stays'),
   },

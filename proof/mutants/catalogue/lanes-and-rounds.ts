@@ -284,8 +284,8 @@ export const ROUNDS: readonly Mutant[] = [
     rule: 'what an earlier round or try may still do is remembered',
     bug: 'The next number forgets until when the one before may act.',
     file: 'lib/core/waiting/child-tries.ts',
-    find: '  ...given({ epoch: children?.epoch, rounds, restartedAfter: children?.restartedAfter }),\n  ...triesActUntil(children),\n',
-    replace: '  ...given({ epoch: children?.epoch, rounds, restartedAfter: children?.restartedAfter }),\n',
+    find: '  ...defined({ epoch: children?.epoch, rounds, restartedAfter: children?.restartedAfter }),\n  ...triesActUntil(children),\n',
+    replace: '  ...defined({ epoch: children?.epoch, rounds, restartedAfter: children?.restartedAfter }),\n',
     killer: jest('core/waiting/rounds', 'keeps until when those before it may act'),
   },
   {

@@ -38,8 +38,8 @@ export const MESSAGES_OF_ROUNDS: readonly Mutant[] = [
     rule: 'M7 the history says which round began with which message',
     bug: 'A round is said to have begun with the message of the one before.',
     file: ROUNDS,
-    find: '  ...given({ failed: rounds.failed }),\n',
-    replace: '  ...given({ failed: rounds.failed, received: rounds.received }),\n',
+    find: '  ...defined({ failed: rounds.failed }),\n',
+    replace: '  ...defined({ failed: rounds.failed, received: rounds.received }),\n',
     killer: here('keeps nothing of the message of the one before'),
   },
   {

@@ -19,8 +19,8 @@ export const MESSAGES: readonly Mutant[] = [
     rule: 'what was read of a mailbox holds of no state after another write',
     bug: 'A process believes the mailbox that it read before its own write opened another step.',
     file: 'lib/core/records/snapshot.ts',
-    find: '...given({ questions, values, isReadInPart }) };',
-    replace: '...given({ questions, values, isReadInPart, mailbox: state.mailbox }) };',
+    find: '...defined({ questions, values, isReadInPart }) };',
+    replace: '...defined({ questions, values, isReadInPart, mailbox: state.mailbox }) };',
     killer: jest('core/waiting/receive', 'knows nothing of the mailbox after any write'),
   },
   {

@@ -30,7 +30,7 @@ export const QUESTIONS: readonly Mutant[] = [
     bug: 'Each evaluation moves the deadline of an incident once more.',
     file: 'lib/core/questions/life.ts',
     find: 'return { ms, movedFor: until };',
-    replace: 'return { ms, ...given({ movedFor: question.movedFor ?? until * 0 }) };',
+    replace: 'return { ms, ...defined({ movedFor: question.movedFor ?? until * 0 }) };',
     killer: jest('core/questions/settle', 'the deadline of a question, after a pause'),
   },
   {

@@ -28,8 +28,8 @@ export const WAITS: readonly Mutant[] = [
     rule: 'S12 the time of a step with executions of its own is over in time',
     bug: 'The wake time does not know the time of a list.',
     file: 'lib/core/waiting/waits.ts',
-    find: '      const untilAt = untilOf(step, state);',
-    replace: "      const untilAt = step.kind === 'map' ? undefined : untilOf(step, state);",
+    find: '      const untilAt = waitEndsAt(step, state);',
+    replace: "      const untilAt = step.kind === 'map' ? undefined : waitEndsAt(step, state);",
     killer: jest('core/waiting/waits', 'is due at its time, with its executions or without'),
   },
   {

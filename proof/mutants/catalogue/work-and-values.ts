@@ -130,8 +130,8 @@ export const ACCEPTED: readonly Mutant[] = [
     rule: 'each question has the token of the acceptance',
     bug: 'The token of accepted work is forgotten when a restarted step finds it.',
     file: 'lib/core/step/probe-report.ts',
-    find: 'given({ token: record.accepted?.token, askAfterMs })',
-    replace: 'given({ askAfterMs })',
+    find: 'defined({ token: record.accepted?.token, askAfterMs })',
+    replace: 'defined({ askAfterMs })',
     killer: jest('core/step/accepted', 'of a step that began again asks with the token'),
   },
 ];

@@ -1,6 +1,6 @@
 /** How records change, which record is first, and an execution's output: field by field. */
 
-import { keptOutput, outputOf } from '../../../lib/core/execution/output.ts';
+import { storedOutput, outputOf } from '../../../lib/core/execution/output.ts';
 import { callbackKeysOf, newExecution, placeHolder } from '../../../lib/core/execution/start.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';
 import { blankStep, stepAfter, stepAs } from '../../../lib/core/decisions/change.ts';
@@ -123,7 +123,7 @@ describe('what an execution answers', () => {
   });
   const kept = (bytes: number, more: Partial<Execution> = {}) => {
     const { input, ...plan } = sized(bytes);
-    return Object.keys(keptOutput(plan, stateOf([], { input, ...more })));
+    return Object.keys(storedOutput(plan, stateOf([], { input, ...more })));
   };
   it('is kept where it is small, of what has a parent up to 100 KB', () => {
     expect([kept(200), kept(201), kept(100_000, { parent }), kept(100_001, { parent })]).toStrictEqual([
@@ -133,12 +133,12 @@ describe('what an execution answers', () => {
       ['outputBytes'],
     ]);
     expect(
-      keptOutput(
+      storedOutput(
         { ...planOf(), output: { $ref: 'input', path: [] } },
         stateOf([], { input: 'x'.repeat(300) }),
       ),
     ).toStrictEqual({ outputBytes: 302 });
-    expect(keptOutput({ ...planOf(), output: { $ref: 'step:b', path: [] } }, stateOf([]))).toStrictEqual({
+    expect(storedOutput({ ...planOf(), output: { $ref: 'step:b', path: [] } }, stateOf([]))).toStrictEqual({
       output: null,
     });
   });

@@ -11,7 +11,7 @@ import type { Workflow } from '../../../lib/core/plan/workflow.ts';
 import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { type Execution, type Step } from '../../../lib/core/records/state.ts';
-import { wayBack, type WayBack } from '../../../lib/core/step/point-of-no-return.ts';
+import { undoable, type Undoable } from '../../../lib/core/step/point-of-no-return.ts';
 import { openWork } from '../../../lib/core/step/ready.ts';
 import { child, childrenOf, end } from '../family.ts';
 import { failure, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
@@ -71,22 +71,22 @@ const plan = planOf(before, ship, beside);
 const charged = { ...recordOf('charge', 'done'), output: {} };
 const familyRecord = (status: Step['status'], ended: Children['ended'], more: Partial<Children> = {}): Step =>
   recordOf('it', status, { children: childrenOf(1, ended, more) });
-const way = (...records: readonly Step[]): WayBack => wayBack(plan, stateOf(records));
+const way = (...records: readonly Step[]): Undoable => undoable(plan, stateOf(records));
 
 describe('the way back beside such a child', () => {
   it('is open from when it may have been created, though nothing says so', () => {
-    expect(way()).toBe('free');
-    expect(way(charged)).toBe('stoppable');
-    expect(way(charged, recordOf('it', 'ready'))).toBe('stoppable');
-    expect(wayBack(plan, stateOf([charged]), 'it')).toBe('free');
+    expect(way()).toBe('now');
+    expect(way(charged)).toBe('after-stop');
+    expect(way(charged, recordOf('it', 'ready'))).toBe('after-stop');
+    expect(undoable(plan, stateOf([charged]), 'it')).toBe('now');
   });
-  it.each<[ChildEnd['status'], boolean, WayBack]>([
-    ['succeeded', false, 'closed'],
-    ['failed', false, 'closed'],
-    ['failed', true, 'free'],
-    ['canceled', true, 'free'],
-    ['compensated', true, 'free'],
-    ['compensated', false, 'closed'],
+  it.each<[ChildEnd['status'], boolean, Undoable]>([
+    ['succeeded', false, 'never'],
+    ['failed', false, 'never'],
+    ['failed', true, 'now'],
+    ['canceled', true, 'now'],
+    ['compensated', true, 'now'],
+    ['compensated', false, 'never'],
   ])('once it has %s (clean: %s) is %s, whatever is recorded of the step', (status, clean, expected) => {
     for (const at of ['running', 'compensating', 'done', 'failed', 'compensated'] as const)
       expect(way(charged, familyRecord(at, { 0: end(status, 3, { clean }) }))).toBe(expected);

@@ -8,10 +8,10 @@ import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Step } from '../../../lib/core/records/state.ts';
 import {
   isAskedAtDeadline,
-  isNearNoReturn,
+  isPointUnderWay,
   lastPoint,
-  wayBack,
-  type WayBack,
+  undoable,
+  type Undoable,
 } from '../../../lib/core/step/point-of-no-return.ts';
 import { type ExecutionStatus, STEP_STATUSES, type StepStatus } from '../../../lib/core/moves.ts';
 import { heldAs, planOf, recordOf, stateOf } from '../one-step.ts';
@@ -21,19 +21,19 @@ import { NOW } from '../states.ts';
 const point = (name: string): PlanStep => ({ ...planStep, name, pointOfNoReturn: true });
 const plain: PlanStep = { ...planStep, name: 'plain' };
 const plan: Plan = planOf(point('it'), point('other'), plain);
-const way = (...records: readonly Step[]): WayBack => wayBack(plan, stateOf(records));
+const way = (...records: readonly Step[]): Undoable => undoable(plan, stateOf(records));
 
 describe('the way back behind a point of no return', () => {
   it.each(STEP_STATUSES.filter((status) => !['running', 'probing'].includes(status)))(
     'where nobody works on it and it is %s',
     (status) => {
-      const ends: Partial<Record<StepStatus, WayBack>> = {
-        done: 'closed',
-        failed: 'closed',
-        fenced: 'closed',
+      const ends: Partial<Record<StepStatus, Undoable>> = {
+        done: 'never',
+        failed: 'never',
+        fenced: 'never',
       };
-      expect(way(recordOf('it', status, { mayHaveActed: true }))).toBe(ends[status] ?? 'open');
-      expect(way(recordOf('it', status))).toBe(status === 'done' ? 'closed' : 'free');
+      expect(way(recordOf('it', status, { mayHaveActed: true }))).toBe(ends[status] ?? 'undecided');
+      expect(way(recordOf('it', status))).toBe(status === 'done' ? 'never' : 'now');
     },
   );
   it('is closed, or may be, by the first that says as much', () => {
@@ -48,7 +48,7 @@ describe('the way back behind a point of no return', () => {
 });
 
 it('somebody is near a point of no return who works on it, but for an undo', () => {
-  const near = (record: Step): boolean => isNearNoReturn(plan, stateOf([record]));
+  const near = (record: Step): boolean => isPointUnderWay(plan, stateOf([record]));
   expect(near(heldAs('execute'))).toBe(true);
   expect(near(heldAs('probe'))).toBe(true);
   expect(near(heldAs('undo'))).toBe(false);

@@ -9,7 +9,7 @@ import { agentSteps, type Plan, type WaitStep } from '../../../lib/core/plan/pla
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { isLeased, isSatisfied, isTerminal, pauseOf, type Step } from '../../../lib/core/records/state.ts';
 import { horizonMs, LEASE_MARGIN_MS } from '../../../lib/core/step/lease.ts';
-import { wayBack } from '../../../lib/core/step/point-of-no-return.ts';
+import { undoable } from '../../../lib/core/step/point-of-no-return.ts';
 import { openWork, stepToSkip, type Work } from '../../../lib/core/step/ready.ts';
 import { dispatchDueAt, MAX_DELAY_MS, nextWakeAt } from '../../../lib/core/supervision/wake-time.ts';
 import { check } from '../check.ts';
@@ -80,7 +80,7 @@ describe('the next wake time (S12)', () => {
         }
         const pause = pauseOf(state.execution);
         if (pause !== undefined) expect(wakeAt).toBeLessThanOrEqual(pause.at + pause.withinMs);
-        if (state.execution.status === 'running' && wayBack(plan, state) === 'free') {
+        if (state.execution.status === 'running' && undoable(plan, state) === 'now') {
           expect(wakeAt).toBeLessThanOrEqual(state.execution.deadlineAt);
         }
         for (const work of openWork(plan, state)) {

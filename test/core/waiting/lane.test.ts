@@ -7,7 +7,7 @@ import type { LaneStep, Plan } from '../../../lib/core/plan/plan.ts';
 import { decide } from '../../../lib/core/decide.ts';
 import { inLane, LANE_STEP } from '../../../lib/core/plan/lane.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { lateUntil, queuedOf } from '../../../lib/core/waiting/lane.ts';
+import { laneFreeAt, queuedOf } from '../../../lib/core/waiting/lane.ts';
 import { child, childrenOf } from '../family.ts';
 import { inputs, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import { planStep } from '../../author/refusals.ts';
@@ -127,7 +127,7 @@ describe('holds its place', () => {
       NOW + 7,
     ],
   ])('%s', (_, record, until) => {
-    expect(lateUntil(whole, { [record.name]: record })).toBe(until);
+    expect(laneFreeAt(whole, { [record.name]: record })).toBe(until);
   });
 });
 

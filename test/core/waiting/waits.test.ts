@@ -7,7 +7,13 @@ import type { Pause } from '../../../lib/core/records/pauses.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { RULES } from '../../../lib/core/rules.ts';
 import { EXECUTION_STATUSES, type StepStatus } from '../../../lib/core/moves.ts';
-import { endAtTime, externalTimes, passTime, untilOf, waitsUntil } from '../../../lib/core/waiting/waits.ts';
+import {
+  endAtTime,
+  externalTimes,
+  passTime,
+  waitEndsAt,
+  waitsUntil,
+} from '../../../lib/core/waiting/waits.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import {
   agentStepOf,
@@ -219,7 +225,7 @@ describe('a step of each kind', () => {
     (of, open, more) => {
       const opens = (step: PlanStep, records: Step[] = []) =>
         statusesWhere(
-          (record) => untilOf(step, stateOf([...records, record], { startedAt: NOW })) !== undefined,
+          (record) => waitEndsAt(step, stateOf([...records, record], { startedAt: NOW })) !== undefined,
           more,
         );
       expect(opens(of).toSorted()).toEqual(open.toSorted());

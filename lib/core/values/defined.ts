@@ -7,18 +7,18 @@ export type OrUndefined<Fields> = {
   [Field in keyof Fields]: object extends Pick<Fields, Field> ? Fields[Field] | undefined : Fields[Field];
 };
 
-type Given<Fields> = { [Field in keyof Fields]?: Exclude<Fields[Field], undefined> };
+type Defined<Fields> = { [Field in keyof Fields]?: Exclude<Fields[Field], undefined> };
 
 /** The fields without those that are `undefined`. */
-export function given<Fields extends object>(fields: Fields): Given<Fields> {
+export function defined<Fields extends object>(fields: Fields): Defined<Fields> {
   const there: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) {
     const value = fields[name as keyof Fields];
     if (value !== undefined) there[name] = value;
   }
-  return there as Given<Fields>;
+  return there as Defined<Fields>;
 }
 
 /** The first of two values that is present: `null` is a value like any other. */
-export const firstGiven = <Value>(one: Value | undefined, other: Value | undefined): Value | undefined =>
+export const firstDefined = <Value>(one: Value | undefined, other: Value | undefined): Value | undefined =>
   one === undefined ? other : one;
