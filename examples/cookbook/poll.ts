@@ -28,10 +28,11 @@ export const encodeWith = (service: Encoder) =>
   encode.handler({
     execute: async (ctx, { film }) => {
       const { job } = await service.submit(ctx.idempotencyKey, film);
-      return accepted({ token: job, askAfter: '30s' });
+      return accepted({ token: job, askAfter: '30s' }); // first asked after 30 s
     },
     probe: async ({ accepted: work }) => {
       if (work?.token === undefined) return cannotTell('no job is known');
+      // While it answers `running`, it is asked again.
       const { percent, url } = await service.read(work.token);
       return url === undefined ? running({ progress: percent }) : done({ url });
     },
