@@ -50,11 +50,14 @@ export const tookText = ({ message }: ReceiveStep, record: Step | undefined): st
     ? `no message '${message}' came in time, and it goes on`
     : `it took message '${message}' (${record.received.id}), accepted at ${timeText(record.received.at)}`;
 
+/** The state, with an empty mailbox where none was read: nothing is said of what may have come. */
+export const asIfNoneCame = (state: Snapshot): Snapshot => ({ mailbox: { messages: {} }, ...state });
+
 /** So many are named one by one. */
 const NAMED = 20;
 
 /** Says which accepted messages no step has taken. */
-export function leftInMailbox({ mailbox: { mailbox } = { messages: {} } }: Snapshot): Happened[] {
+export function untakenMessages({ mailbox: { mailbox } = { messages: {} } }: Snapshot): Happened[] {
   const entries = mailbox?.entries ?? [];
   const named = entries.slice(0, NAMED).map(leftText);
   const more = entries[NAMED];

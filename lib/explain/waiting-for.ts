@@ -31,7 +31,7 @@ import { isCleanEnd, tryOf } from '../core/waiting/child-tries.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { roundOf } from '../core/waiting/rounds.ts';
 import { waitEndsAt } from '../core/waiting/waits.ts';
-import { becauseOfMessage, becauseOfRound, leftInMailbox, roundTookText, tookText } from './messages.ts';
+import { becauseOfMessage, becauseOfRound, roundTookText, tookText, untakenMessages } from './messages.ts';
 import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
 import { timeText } from '../core/values/text.ts';
 
@@ -211,7 +211,7 @@ export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {
     const evidence = defined({ status: record.status, failure, by, count, ended });
     happened.push({ at: record.changedAt, what, ...named, evidence });
   }
-  return [...happened, ...leftInMailbox(state)];
+  return [...happened, ...untakenMessages(state)];
 }
 
 function happenedQuestion(question: CallbackQuestion): Happened[] {

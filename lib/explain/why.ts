@@ -25,6 +25,7 @@ import { dispatchDueAt, wasSentSinceDeferred } from '../core/supervision/wake-ti
 import { answerBelow, type AskedBelow, askedBelow, withAsked } from './asked-below.ts';
 import { becauseDeferred, type Breakers } from './deferred.ts';
 import { DEED, past } from './past.ts';
+import { asIfNoneCame } from './messages.ts';
 import { becauseOfWaiting, nextOfChildren } from './waiting-for.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
 import { type Happened, inBrackets, mendText, type Next } from './words.ts';
@@ -282,8 +283,7 @@ function nextOf(
       ? { what: 'nothing: it has ended, and its end is announced' }
       : { what: 'its end is announced', at: execution.wakeAt, who: 'supervisor' };
   }
-  // A mailbox that was not read is explained as an empty one.
-  const known = { mailbox: { messages: {} }, ...state };
+  const known = asIfNoneCame(state);
   const found = ruleThatApplies(plan, known, {
     type: 'evaluate',
     by: 'supervisor',

@@ -12,7 +12,7 @@ const writeNote = agent('write', {
   effect: 'idempotent',
   timeout: '30s',
 });
-/** What is written now, as its service has it. */
+/** The service that keeps the notes, and what it was asked to take back. */
 const writer = () => {
   const texts: string[] = [];
   const undone: string[] = [];
