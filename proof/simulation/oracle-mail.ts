@@ -11,6 +11,7 @@ import type { ChildStep, Plan, PlanStep, ReceiveStep } from '../../lib/core/plan
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { ExecutionMessage, Mailbox } from '../../lib/core/records/mailbox.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { RoundsSoFar } from '../../lib/core/records/children.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import type { Mailboxes, WriteResult } from '../../lib/core/ports.ts';
 import type { MailboxTable } from '../../lib/memory/mailboxes.ts';
@@ -52,6 +53,10 @@ interface MailWrite {
 
 /** Two ticks of a supervisor and a sweep, beyond the times of a mailbox and of a sender. */
 const LOOKED_AFTER_MS = 150_000;
+
+/** The rest of a round's input is lost: its record still names that, and the step fails before it begins. */
+const isRestLost = (from: RoundsSoFar | undefined, to: RoundsSoFar | undefined): boolean =>
+  to?.inputAt !== undefined && to.inputAt.id === from?.inputAt?.id;
 
 export class OracleMail {
   readonly #eyes: Eyes;
@@ -211,7 +216,8 @@ export class OracleMail {
       kinds.messageInRound += 1;
       if (to?.awaits !== undefined)
         problems.push(`M3 a round of '${step.name}' still waits for what it took`);
-      return this.#judgeTaken(problems, mail, by, { body, received: to?.received });
+      const taken = isRestLost(from, to) ? { of: write.taken.message.id } : body;
+      return this.#judgeTaken(problems, mail, by, { body: taken, received: to?.received });
     }
     if (to?.received !== undefined)
       problems.push(`M3 a round of '${step.name}' has a message that nothing took`);
@@ -219,7 +225,8 @@ export class OracleMail {
     if (!isWithout && is.failure?.code !== 'no-message') return;
     kinds.roundWithoutMessage += 1;
     this.#judgeOver(problems, mail, by);
-    if (isWithout && (body !== null || awaited.otherwise !== 'continue'))
+    const isNull = body === null || isRestLost(from, to);
+    if (isWithout && (!isNull || awaited.otherwise !== 'continue'))
       problems.push(`M6 a round of '${step.name}' begins without a message`);
   }
 
