@@ -231,16 +231,25 @@ function refuseEnded(plan: Plan, state: Snapshot, name: string): void {
 function mayBeTaken(plan: Plan, state: Snapshot, name: string): boolean {
   const { status } = state.execution;
   const mayGoOn = isUndecided(status) || (status === 'failed' && restartProblemOf(plan, state) === undefined);
-  return mayGoOn && takingSteps(plan, name).some((step) => mayTake(plan, state.steps[step], step));
+  return mayGoOn && takingSteps(plan, name).some((step) => mayTake(plan, state.steps[step], step, name));
 }
 
-/** A step with rounds takes messages as long as one more may begin. */
-function mayTake(plan: Plan, record: Step | undefined, name: string): boolean {
+/** A step with rounds takes messages as long as one may begin with a message of that name. */
+function mayTake(plan: Plan, record: Step | undefined, name: string, message: string): boolean {
   const step = graphOf(plan).step.get(name);
-  const { rounds } = record?.children ?? {};
-  if (!isRepeated(step) || record?.status !== 'running' || rounds?.awaits !== undefined)
-    return !isSatisfied(record);
-  return rounds?.isOver !== true && roundOf(record.children) < step.rounds.atMost;
+  if (!isRepeated(step) || isSatisfied(record)) return !isSatisfied(record);
+  if (record?.children?.rounds?.isOver === true) return false;
+  const { first, message: later, atMost } = step.rounds;
+  const next = roundOf(record?.children) + (hasBegun(record) ? 1 : 0);
+  return (next === 1 && first?.name === message) || (later?.name === message && Math.max(next, 2) <= atMost);
+}
+
+/** The current round waits for no message, nor will it after a retry of the execution. */
+function hasBegun({ status, children }: Partial<Step> = {}): boolean {
+  const { done = 0, awaits, received } = children?.rounds ?? {};
+  if (children === undefined || awaits !== undefined) return false;
+  const isKept = done > 0 || received !== undefined;
+  return isKept || (status !== 'failed' && status !== 'fenced');
 }
 
 /** @throws SteadfastError `too-large`, `bad-message` */

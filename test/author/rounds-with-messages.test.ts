@@ -54,6 +54,14 @@ it('compile to the name, the time, and what is given beside the message', () => 
   expect(messages).toEqual({ move: Move, open: Move });
 });
 
+it('give a later round what is constant beside its message, too', () => {
+  const beside = received('move', Move, { board: 'same' }) as never;
+  const { plan } = define((w) => {
+    w.repeat('a', mayLack, { message: null, board: '' }, { ...rest, next: beside });
+  });
+  expect(plan.steps).toMatchObject([{ rounds: { next: { board: 'same' } } }]);
+});
+
 it('are typed by the input of a round', () => {
   define((w) => {
     // @ts-expect-error its message is another

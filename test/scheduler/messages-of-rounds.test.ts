@@ -5,6 +5,7 @@ import { received } from '../../lib/author/builder/received.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import { agent, eq } from '../../lib/index.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
+import type { Step } from '../../lib/core/records/state.ts';
 import { sendMessage } from '../../lib/scheduler/messages.ts';
 import { anyObject, drain, harness, type Harness } from '../engine/harness.ts';
 
@@ -67,5 +68,38 @@ describe('rounds that begin with messages', () => {
     expect(await send(2)).toMatchObject({ order: 2 });
     const over = await begun(true);
     await expect(over.send(1)).rejects.toMatchObject(refusal('ended', { status: 'succeeded' }));
+  });
+
+  it('take that of the first round only before it begins (M4)', async () => {
+    const opened = workflow('opened', { input: anyObject, within: '9h' }, (w) => {
+      w.repeat('all', worker, received('open', Body), {
+        next: received('next', Body),
+        until: (last) => eq(last.over, true),
+        maxRounds: 2,
+        within: '1h',
+      });
+    }) as Workflow;
+    const h = harness(opened, { worker: { execute: async () => ({ over: false }) } }, 1);
+    const { id } = await h.begin();
+    await drain(h);
+    const send = (name: string, n: number) => sender(h, id)({ name, body: { n }, id: `m-${n}` });
+    await send('open', 1);
+    await expect(send('open', 2)).rejects.toMatchObject(refusal('ended', { status: 'running' }));
+    await drain(h);
+    await expect(send('open', 3)).rejects.toMatchObject(refusal('ended', { status: 'running' }));
+    expect(await send('next', 4)).toMatchObject({ order: 2 });
+  });
+
+  it.each(['retrying', 'waiting'] as const)('take none while the last is %s (M4)', async (status) => {
+    const { h, id, send } = await begun(false);
+    await send(1);
+    await drain(h);
+    await send(2);
+    const { steps } = await h.state(id);
+    const last = { ...steps['all'], status } as Step;
+    const read = async () => ({ ...(await h.state(id)), steps: { all: last } });
+    Object.assign(h.store, { readSteps: read });
+    await expect(send(3)).rejects.toMatchObject(refusal('ended'));
+    expect(h.store.mailboxes.messagesOf(id).map((message) => message.id)).toEqual(['m-1', 'm-2']);
   });
 });

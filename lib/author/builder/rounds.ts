@@ -181,7 +181,9 @@ function nextOf(
   const { beside } = next;
   return {
     next: besideOf(
-      typeof beside === 'function' ? (beside as (...both: Ref<never>[]) => unknown)(last, given) : { last },
+      typeof beside === 'function'
+        ? (beside as (...both: Ref<never>[]) => unknown)(last, given)
+        : (beside ?? { last }),
     ),
   };
 }
