@@ -210,7 +210,7 @@ function optionsOf(action: BulkAction, flags: Flags, times: Times): BulkOptions 
 const defined = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** Leaves the refusal of a filter beside ids to the API. */
+/** Passes on a filter that is given with ids; the API refuses it. */
 const stray = (filter: Record<string, unknown>): object =>
   Object.keys(filter).length === 0 ? {} : { filter };
 

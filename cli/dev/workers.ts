@@ -81,8 +81,8 @@ function startWorker(
 }
 
 /**
- * The task of a worker, by whose key the local cloud knows its policies. Without a service that runs it,
- * there are none.
+ * The logical id of the worker's task definition, by which the local cloud finds its policies; undefined if
+ * no service runs the worker.
  */
 const taskOf = (cloud: Cloud, agent: string): string | undefined =>
   [...cloud.resources.values()].find(

@@ -2,14 +2,14 @@
  * Reads open executions from the index of wake times.
  *
  * Owns: reading the whole index up to a bound, the page that is sorted by the start, and beyond that bound
- * the page sorted by the wake time. Does not own: what an index has of an execution (`dynamo-indexes.ts`),
- * the executions behind it (`dynamo-list.ts`).
+ * the page sorted by the wake time. Does not own: which attributes the index has (`dynamo-indexes.ts`),
+ * reading the executions behind its keys (`dynamo-list.ts`).
  *
- * The index is ordered by when an execution is due, and operators read the latest first: up to `mostOpen`
- * executions, all of it is read and sorted for a first page, 1 MB and so 128 read units for about 4,000 of
- * them; the following pages in the same process continue in what it has read. Beyond that a page is in the
- * order of the index. With a filter for one workflow or plan, or for those at risk, DynamoDB reads as much
- * but returns only matches; each page reads anew those at risk, which are few.
+ * The index is in the order of wake times, but operators read the latest start first. Up to `mostOpen` open
+ * executions, the first page therefore reads the whole index and sorts it (4,000 executions: 1 MB, 128 read
+ * units); later pages in the same process reuse what it read. With more executions, pages are in the index's
+ * order. With a filter for a workflow, a plan, or executions at risk, DynamoDB reads as much but returns only
+ * matches. Executions at risk are few, so each page reads them again.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -62,7 +62,7 @@ export type FindAtRisk = (
 /** The most keys that are read for a page in the order of the index. */
 const MAX_KEYS = 2_000;
 const READ_AHEAD = 100;
-/** A list that was begun in the order of the start continues so while there are not many more. */
+/** A list that began in the order of starts keeps that order up to SLACK × `mostOpen` executions. */
 const SLACK = 2;
 /** The letters with which a cursor says in which order it continues. */
 const BY_START = 's';
@@ -106,8 +106,8 @@ interface Asked {
 }
 
 /**
- * For this long the next pages show what the first page has read; executions that have ended since are
- * dropped when they are read.
+ * For this long later pages use the keys that the first page read. An execution that has ended since is
+ * dropped when its record is read.
  */
 const READING_MS = 10_000;
 const readings = new WeakMap<DynamoDBClient, Reading>();
@@ -152,7 +152,7 @@ const equal = (wanted: Readonly<Record<string, string | undefined>>): Condition[
         ],
   );
 
-/** Nothing if there are no conditions. */
+/** Joins the conditions with AND; undefined if there are none. */
 const allOf = (conditions: readonly Condition[]): Condition | undefined =>
   conditions.length === 0
     ? undefined
@@ -211,8 +211,8 @@ export async function readOpen(
 }
 
 /**
- * Reads overdue ones by the key of the index, and others by its attributes: these are all that can be at
- * risk, and some of them may not be (`atRiskSince`).
+ * Reads overdue executions by the index's key and others by its attributes. The result contains every
+ * execution that can be at risk; `atRiskSince` later drops those that are not.
  */
 async function readAtRisk(
   client: DynamoDBClient,
@@ -240,7 +240,7 @@ async function readAtRisk(
   return boundedKeys([...overdue.items, ...others.items], overdue.atLeast ?? others.atLeast);
 }
 
-// If there are too many, the ones that are due first are read.
+// If there are too many open executions, reads those that are due first.
 const rangeOf = ({ wakeShards }: OpenOptions): KeyRange => ({
   index: TABLE.wakeIndex,
   partitions: shardsOf(WAKE_KEY, wakeShards),

@@ -1,8 +1,8 @@
 /**
- * The queue on SQS: hints to agents.
+ * Sends messages to agents over SQS; a message is only a hint.
  *
  * Owns: one request for up to ten messages to one agent, the delay in whole seconds, the depths of the
- * queues. Does not own: what is sent when.
+ * queues. Does not own: which messages are sent, and when.
  */
 
 import {
@@ -20,20 +20,22 @@ import type { Queue, QueueDepth } from '../core/ports.ts';
 const BATCH = 10;
 const MAX_DELAY_S = 900;
 
-/** The messages that this process works on; each of them may be about to send something. */
+/** The number of messages that this process is handling; each handler may soon send something. */
 export interface AtWork {
   messages: number;
 }
 
 /**
- * The group of messages without one: on a fair queue each would otherwise be its own group, and come first.
+ * The group of messages that have none: on a fair queue each would be its own group and overtake the others.
  */
 const NOBODY = 'none';
 
 interface QueueOptions {
-  /** If several are at work, sends wait briefly for each other. @default none are */
+  /**
+   * Messages being handled: if there are several, sends wait briefly to share a request. @default not counted
+   */
   readonly atWork?: AtWork;
-  /** Some messages have a group. @default false */
+  /** Whether some messages have a group. @default false */
   readonly isFair?: boolean;
 }
 
@@ -82,7 +84,7 @@ export function sqsQueue(
 
 const ofAll = (send: Send): Send => ({ group: NOBODY, ...send });
 
-/** @returns the positions of those that SQS refused */
+/** @returns the positions of the messages that SQS refused */
 async function sendTo(client: SQSClient, url: string, sends: readonly Send[]): Promise<ReadonlySet<number>> {
   const [first] = sends;
   if (first !== undefined && sends.length === 1) {
@@ -107,9 +109,9 @@ interface Parcel {
 const COMPANY_MS = 20;
 
 /**
- * The messages of one process to one agent. Messages that are sent while others are at work, or while a
- * request is under way, leave together: a process that works on a batch of ten makes one or two requests, not
- * ten. A message alone never waits.
+ * The messages of one process to one agent. Messages that are sent while others are being handled, or while a
+ * request is under way, share a request: a process that handles a batch of ten makes one or two requests, not
+ * ten. A process that handles a single message sends at once.
  */
 class Outbox {
   readonly #request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>;
@@ -118,7 +120,7 @@ class Outbox {
   #underWay = 0;
   #departure: NodeJS.Timeout | undefined;
 
-  /** @param company whether others are at work that have not sent anything yet */
+  /** @param company whether messages that are being handled have sent nothing yet */
   constructor(request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>, company: () => boolean) {
     this.#request = request;
     this.#company = company;
@@ -128,7 +130,7 @@ class Outbox {
     return this.#waiting.length;
   }
 
-  /** Rejects if one of them was not sent. */
+  /** Rejects if any of the messages was not sent. */
   async post(sends: readonly Send[]): Promise<void> {
     const results = sends.map(
       (send) =>
@@ -143,7 +145,7 @@ class Outbox {
     await Promise.all(results);
   }
 
-  /** @param all includes those that do not fill a request */
+  /** @param all whether to send incomplete batches, too */
   #leave(all: boolean): void {
     if (all) {
       clearTimeout(this.#departure);
@@ -186,7 +188,7 @@ async function depthOf(client: SQSClient, url: string): Promise<QueueDepth> {
 interface Entry {
   readonly MessageBody: string;
   readonly DelaySeconds?: number;
-  /** A standard queue with groups is a fair one. */
+  /** A standard queue whose messages have groups is a fair queue. */
   readonly MessageGroupId?: string;
 }
 

@@ -4,8 +4,8 @@
  * Owns: the composition of this one agent's work. Does not own: the work (`bulk-page.ts`), its queue and its
  * attempts (`agent/handler.ts`).
  *
- * It obeys commands as the scheduler does, so it knows every workflow; it has ports of its own, whose notes
- * belong to the executions that it acts on.
+ * It executes commands as the scheduler does, so it needs every workflow and its own ports: their log lines
+ * and metrics have the role `scheduler`, not this agent's name.
  */
 
 import { once } from '../aws/invocation.ts';

@@ -4,8 +4,8 @@
  *
  * Owns: the share of such steps; what a service accepts, how long it works on it and how that ends; that it
  * acts meanwhile. Does not own: which worlds have the trait (`traits.ts`), what is judged
- * (`oracle-accepted.ts`, `oracle-order.ts`). It throws dice of its own, so that every other world stays as it
- * was.
+ * (`oracle-accepted.ts`, `oracle-order.ts`). It draws from its own random stream, so other worlds are
+ * unchanged.
  */
 
 import {

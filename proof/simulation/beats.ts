@@ -3,8 +3,8 @@
  * has this trait.
  *
  * Owns: the share of such callbacks, and how often the party only sends a heartbeat. Does not own: which
- * worlds have the trait (`traits.ts`), what is judged (`oracle-wake.ts`, `oracle-times.ts`). It throws dice
- * of its own, so that every other world stays as it was.
+ * worlds have the trait (`traits.ts`), what is judged (`oracle-wake.ts`, `oracle-times.ts`). It draws from
+ * its own random stream, so other worlds are unchanged.
  */
 
 import type { CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';

@@ -3,8 +3,8 @@
  * executes them.
  *
  * Owns: how a process reads and writes the records, and when it dies during a page. Does not own: which bulk
- * actions are created (`bulk-makers.ts`), the judgement (`oracle-bulks.ts`). It has a random source of its
- * own, so that every other world remains unchanged.
+ * actions are created (`bulk-makers.ts`), the judgement (`oracle-bulks.ts`). It draws from its own random
+ * stream, so other worlds are unchanged.
  */
 
 import type { AttemptContext, Implementation } from '../../lib/core/plan/agent.ts';

@@ -1,10 +1,10 @@
 /**
- * The people of a world in which approvals must come from another person: who calls, and who is behind a
- * caller.
+ * The people of a world in which approvals must come from another person: the callers, and the person behind
+ * each.
  *
  * Owns: the callers and their persons, by a table and not by the rule of `core/values/caller.ts`; the
- * approvals of such a world's plans. Does not own: what a person may answer (`oracle-people.ts`). It throws
- * dice of its own, so that every other world stays as it was.
+ * approvals of such a world's plans. Does not own: what a person may answer (`oracle-people.ts`). It draws
+ * from its own random stream, so other worlds are unchanged.
  */
 
 import type { AgentStep, CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -67,13 +67,14 @@ export class Cast {
     return this.#choice.pick(CALLERS);
   }
 
-  /** A trigger is not a person. */
+  /** Picks the starter: a caller, or a trigger, which is not a person. */
   starter(): Caller {
     return this.#choice.chance(0.15) ? TRIGGER : this.caller();
   }
 
   /**
-   * Adds approvals before some of the plan's steps, and now and then an execution of its own that has one.
+   * Adds approvals before some of the plan's steps, and sometimes moves a step into a child execution with
+   * its own approval.
    */
   withApprovals(plan: Plan, depth = 0): Plan {
     const choice = this.#choice;
@@ -87,7 +88,7 @@ export class Cast {
       return [approval, this.#asChild(asking as AgentStep, plan.workflow)];
     });
     if (depth > 0 || !choice.chance(LAST_SHARE)) return { ...plan, steps };
-    // By then people have retried, skipped or given up steps.
+    // Comes after all other steps: people may already have retried, skipped or given up some.
     const last = this.#approval(
       'ok-last',
       plan.steps.map(({ name }) => name),
@@ -108,7 +109,7 @@ export class Cast {
     };
   }
 
-  /** The step as the only one of a workflow of its own, with approvals there, too. */
+  /** Wraps the step in a child workflow with its own approval. */
   #asChild({ name, after, when, pointOfNoReturn, ...rest }: AgentStep, workflow: string): PlanStep {
     const point = pointOfNoReturn === undefined ? {} : { pointOfNoReturn };
     const inner: AgentStep = { ...rest, ...point, name: 's0', after: ['ok'], input: { order: 0 } };
@@ -133,6 +134,6 @@ export class Cast {
   }
 }
 
-/** The caller, if this world vouches for callers. */
+/** A random caller; none if this world does not authenticate callers. */
 export const callerIn = ({ cast }: { readonly cast: Cast | undefined }): { readonly by?: Caller } =>
   cast === undefined ? {} : { by: cast.caller() };

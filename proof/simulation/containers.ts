@@ -5,8 +5,8 @@
  *
  * Owns: which steps and invocations, what the worker does and when; which processes run author's code, and
  * that no deadline is lowered below theirs. Does not own: what a death writes (`core/step/process-died.ts`),
- * which worlds have containers (`traits.ts`). It throws dice of its own, so that every other world stays as
- * it was.
+ * which worlds have containers (`traits.ts`). It draws from its own random stream, so other worlds are
+ * unchanged.
  */
 
 import type { AttemptListener } from '../../lib/agent/author-code.ts';

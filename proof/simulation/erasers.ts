@@ -3,7 +3,7 @@
  * meanwhile, and go on with what they have read before.
  *
  * Owns: which worlds have one, what is erased when, starts under an erased key. Does not own: what may be
- * erased (`scheduler/erase.ts`), what is judged (`oracle-erasures.ts`). It throws dice of its own.
+ * erased (`scheduler/erase.ts`), what is judged (`oracle-erasures.ts`). It draws from its own random stream.
  */
 
 import { BULK } from '../../lib/core/plan/built-in.ts';

@@ -1,9 +1,9 @@
 /**
  * Workflows whose groups of steps are tried again as a whole: changes a plan for a world that has this trait.
  *
- * Owns: the share of such steps, and their recoveries. Does not own: which worlds have the
- * trait (`traits.ts`), what is judged (`oracle-groups.ts`). It throws dice of its own, so that
- * every other world stays as it was.
+ * Owns: the share of such steps, and their recoveries. Does not own: which worlds have the trait
+ * (`traits.ts`), what is judged (`oracle-groups.ts`). It draws from its own random stream, so other worlds
+ * are unchanged.
  */
 
 import type { AgentStep, ChildStage, ChildStep, MapStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';

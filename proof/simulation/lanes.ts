@@ -2,8 +2,8 @@
  * Workflows in lanes: changes a plan for a world that has this trait, and gives its processes lanes.
  *
  * Owns: the share of such workflows, which lane each has. Does not own: which worlds have the trait
- * (`traits.ts`), what is judged (`oracle-lanes.ts`). It throws dice of its own, so that every other world
- * stays as it was.
+ * (`traits.ts`), what is judged (`oracle-lanes.ts`). It draws from its own random stream, so other worlds are
+ * unchanged.
  */
 
 import { inLane, LANE_STEP } from '../../lib/core/plan/lane.ts';

@@ -3,7 +3,7 @@
  * and with a process that dies once the message is written.
  *
  * Owns: the share of such steps, who sends what when. Does not own: which worlds have the trait
- * (`traits.ts`), what is judged (`oracle-mail.ts`). It throws dice of its own.
+ * (`traits.ts`), what is judged (`oracle-mail.ts`). It draws from its own random stream.
  */
 
 import { messagesOf, type Plan, type PlanStep, type ReceiveStep } from '../../lib/core/plan/plan.ts';

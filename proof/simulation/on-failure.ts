@@ -4,7 +4,7 @@
  *
  * Owns: the share of such workflows and steps, and that plan, written anew and not by calling the product's
  * code. Does not own: which worlds have the trait (`traits.ts`), what is judged (`oracle-on-failure.ts`). It
- * throws dice of its own, so that every other world stays as it was.
+ * draws from its own random stream, so other worlds are unchanged.
  */
 
 import type { AgentStep, AskPersonStage, Plan, PlanStep } from '../../lib/core/plan/plan.ts';

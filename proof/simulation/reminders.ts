@@ -1,9 +1,9 @@
 /**
  * Workflows whose people are reminded: changes a plan for a world that has this trait.
  *
- * Owns: the share of such stages, and how often they remind. Does not own: which worlds have the
- * trait (`traits.ts`), what is judged (`oracle-reminders.ts`). It throws dice of its own, so that
- * every other world stays as it was.
+ * Owns: the share of such stages, and how often they remind. Does not own: which worlds have the trait
+ * (`traits.ts`), what is judged (`oracle-reminders.ts`). It draws from its own random stream, so other worlds
+ * are unchanged.
  */
 
 import type { Plan, PlanStep, Stage } from '../../lib/core/plan/plan.ts';

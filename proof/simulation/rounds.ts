@@ -2,8 +2,8 @@
  * Workflows whose steps are repeated: changes a plan for a world that has this trait.
  *
  * Owns: the share of such steps, and how many rounds each has. Does not own: which worlds have the trait
- * (`traits.ts`), what is judged (`oracle-rounds.ts`). It throws dice of its own, so that every other world
- * stays as it was.
+ * (`traits.ts`), what is judged (`oracle-rounds.ts`). It draws from its own random stream, so other worlds
+ * are unchanged.
  *
  * A round gets one mark more than the one before, and the marks say which is the last. A round without an
  * answer would also be the last: a failed read must not count as one.

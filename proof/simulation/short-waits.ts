@@ -2,9 +2,9 @@
  * Workflows with a wait that is shorter than any lease, behind an agent's step.
  *
  * Owns: the share of such workflows and the waits' times. Does not own: which worlds have the trait
- * (`traits.ts`), what is judged (`oracle-wake.ts`). It throws dice of its own, so that every other world
- * stays as it was. Only worlds in which no process dies have it: in others the end of such a wait may be
- * noticed a horizon later, so they would show nothing.
+ * (`traits.ts`), what is judged (`oracle-wake.ts`). It draws from its own random stream, so other worlds are
+ * unchanged. Only worlds in which no process dies have it: in others the end of such a wait may be noticed a
+ * horizon later, so they would show nothing.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';

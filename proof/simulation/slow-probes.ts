@@ -2,9 +2,9 @@
  * Probes that take long; some freeze once they know the outcome and report it when another one is already
  * asking.
  *
- * Owns: how long a probe takes in a world that has this trait. Does not own: which worlds have
- * it (`traits.ts`), what is judged (`oracle-writers.ts`). It throws dice of its own, so that
- * every other world stays as it was.
+ * Owns: how long a probe takes in a world that has this trait. Does not own: which worlds have it
+ * (`traits.ts`), what is judged (`oracle-writers.ts`). It draws from its own random stream, so other worlds
+ * are unchanged.
  */
 
 import { clockOf, type Host, type Process } from './process.ts';

@@ -3,7 +3,7 @@
  * for a world that has this trait.
  *
  * Owns: the share of such steps, and their stages. Does not own: which worlds have the trait (`traits.ts`),
- * what is judged (`oracle-stages.ts`). It throws dice of its own, so that every other world stays as it was.
+ * what is judged (`oracle-stages.ts`). It draws from its own random stream, so other worlds are unchanged.
  */
 
 import type { AgentStep, Plan, PlanStep, Stage } from '../../lib/core/plan/plan.ts';

@@ -3,7 +3,7 @@
  * trait.
  *
  * Owns: the share of such steps and conditions. Does not own: which worlds have the trait (`traits.ts`), what
- * is judged (`oracle-tolerate.ts`). It throws dice of its own, so that every other world stays as it was.
+ * is judged (`oracle-tolerate.ts`). It draws from its own random stream, so other worlds are unchanged.
  */
 
 import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';

@@ -2,7 +2,7 @@
  * Workflows whose steps have a time of their own: changes a plan for a world that has this trait.
  *
  * Owns: the share of such steps and their times. Does not own: which worlds have the trait (`traits.ts`),
- * what is judged (`oracle-within.ts`). It throws dice of its own, so that every other world stays as it was.
+ * what is judged (`oracle-within.ts`). It draws from its own random stream, so other worlds are unchanged.
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';

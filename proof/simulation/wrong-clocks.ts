@@ -2,7 +2,7 @@
  * Machines whose clocks are wrong by a minute to two years, until the first answer that a process has.
  *
  * Owns: how many, and by how much. Does not own: which worlds have them (`traits.ts`), the answer that sets a
- * process right (`process.ts`). It throws dice of its own.
+ * process right (`process.ts`). It draws from its own random stream.
  */
 
 import type { Host, Process } from './process.ts';

@@ -36,12 +36,12 @@ export async function fakeApi(): Promise<FakeApi> {
   const asked: Asked[] = [];
   const answers: Answer[] = [];
   const server = createServer((request, response) => {
-    // There is no local cloud behind it.
+    // This API has no local cloud behind it.
     if (request.url?.startsWith('/_local/') === true) {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
       return;
     }
-    // The request is only for the time.
+    // The client sends this request only to read the API's time.
     if (request.url === '/live') {
       response.writeHead(204, dateOf(answers[0])).end();
       return;

@@ -1,6 +1,6 @@
 /**
- * Random events for random states: true and false messages, evaluations of all kinds,
- * reports, heartbeats, commands.
+ * Random events for random states: true and false messages, evaluations of all kinds, reports, heartbeats,
+ * deaths of attempts, commands.
  */
 
 import type { NotBefore } from '../../lib/core/records/state.ts';
@@ -45,7 +45,7 @@ export const holds: fc.Arbitrary<{ notBefore?: NotBefore }> = fc.constantFrom(
   { notBefore: { why: 'breaker' as const, since: NOW - 2 * 86_400_000, at: NOW - 1 } },
 );
 
-/** True messages: the state itself says that they should be on their way. */
+/** True messages: those that the state expects to be on their way. */
 export const trueMessages = ({ plan, state }: Case): Message[] =>
   openWork(plan, stateAfterRetry(plan, state)).map(({ step, mode, attempt }) => ({
     v: 1,
@@ -57,9 +57,9 @@ export const trueMessages = ({ plan, state }: Case): Message[] =>
   }));
 export const deliveries = (given: Case): fc.Arbitrary<Event> => {
   const known = trueMessages(given);
-  // A message that knows more than the state comes from after a restore of the table.
+  // A higher seq than the state's: the message was sent before the table was restored.
   const ahead = known.map((one) => ({ ...one, seq: one.seq + 1 }));
-  // True except for the attempt, or the mode.
+  // Like a true message, but with any attempt or any mode.
   const near = known.flatMap((one) => [
     ...[0, 1, 2].map((attempt) => ({ ...one, attempt })),
     ...MODES.map((mode) => ({ ...one, mode })),
@@ -151,7 +151,10 @@ export const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
 export const anyEvent = (given: Case): fc.Arbitrary<Event> =>
   fc.oneof(deliveries(given), toBlockedAgents(given), evaluations, reported, heartbeats, deaths, commands);
 
-/** Checks one move of the table; a step that goes forward then waits if and only if a person is asked. */
+/**
+ * Checks one move of the table. An execution that still goes forward is `waiting` if and only if a person is
+ * asked.
+ */
 export function expectLegalMove(state: Snapshot, write: Write): void {
   const { status } = withWrite(state, write).execution;
   const ways = Object.values(EXECUTION_MOVES[state.execution.status]);
@@ -167,14 +170,16 @@ type OfEvents = (given: Case) => fc.Arbitrary<Event>;
 export type Pair = readonly [given: Case, event: Event];
 type Decided = readonly [...Pair, decision: Decision];
 
-/** The judge sees the state as `decide` counts it. */
+/** Gives judges the state after a retry is applied, as `decide` sees it. */
 const decided = ([given, event]: Pair): Decided => [
   { ...given, state: stateAfterRetry(given.plan, given.state) },
   event,
   decide(given.plan, given.state, event),
 ];
 
-/** Drawn and decided once, for all judges of a file: drawing takes most of the time. */
+/**
+ * The cases with their decisions, generated once for all judges of a file: generating takes most of the time.
+ */
 const known = new WeakMap<fc.Arbitrary<Pair>, readonly Decided[]>();
 
 export function judgeAll(pairs: fc.Arbitrary<Pair>, runs: number, judge: Judge): void {
@@ -184,7 +189,7 @@ export function judgeAll(pairs: fc.Arbitrary<Pair>, runs: number, judge: Judge):
   try {
     for (const one of all.slice(0, runsOf(runs))) judge(...one);
   } catch (error) {
-    // The same again, smaller, and with the command that repeats it.
+    // Runs the cases again under fast-check, which shrinks the failing one and prints how to repeat it.
     check(
       fc.property(pairs, (pair) => judge(...decided(pair))),
       runs,
@@ -196,7 +201,7 @@ export function judgeAll(pairs: fc.Arbitrary<Pair>, runs: number, judge: Judge):
 export const pairsOf = (all: fc.Arbitrary<Case>, of: OfEvents): fc.Arbitrary<Pair> =>
   all.chain((given) => of(given).map((event): Pair => [given, event]));
 
-/** Pairs by the kind of their events: the same arbitrary draws once. */
+/** Caches the arbitrary of each kind of events, so that `judgeAll` generates its cases once. */
 const pairsBy = new WeakMap<OfEvents, fc.Arbitrary<Pair>>();
 export function everywhere(judge: Judge, of: OfEvents = anyEvent, runs = RUNS): void {
   const pairs = pairsBy.get(of) ?? pairsOf(cases, of);

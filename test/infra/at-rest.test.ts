@@ -39,7 +39,7 @@ const IS_OFF: Readonly<Record<string, (properties: Resource['Properties']) => bo
   'AWS::Lambda::EventSourceMapping': ({ Enabled }) => Enabled === false,
   'AWS::ECS::Service': ({ DesiredCount }) => DesiredCount === 0,
   'AWS::ApplicationAutoScaling::ScalableTarget': ({ MaxCapacity }) => MaxCapacity === 0,
-  // They fill queues that nobody reads meanwhile, so that nothing is lost.
+  // Schedules stay on: they fill queues that nobody reads meanwhile, so no start is lost.
   'AWS::Scheduler::Schedule': () => false,
 };
 /** Types that start nothing by themselves: new types of the template must be listed here or above. */
@@ -62,7 +62,7 @@ test('what fills the queues of triggers alone goes on', () => {
     line.replace(/ (Steadfast)?(Triggers)?/, ' ').replace(/[0-9A-F]{8}$/, ''),
   );
   expect(on.filter((line) => !/^AWS::(Scheduler::Schedule|Events::Rule) /.test(line))).toEqual([]);
-  // The rules of an object and of an event; none of a supervisor or of the audit.
+  // Only the object's and the event's triggers keep their rules on, not the supervisors and the audit.
   expect(on.filter((line) => line.startsWith('AWS::Events::Rule'))).toHaveLength(2);
 });
 

@@ -1,6 +1,6 @@
 /**
  * The two supervisors of one tick: C3 together they read as much as one would, L5 each does the other's work
- * when that is dead.
+ * when the other is dead.
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -45,7 +45,7 @@ describe('any number of supervisors', () => {
   });
 
   it('leave no shard out while their number changes, rule by rule', async () => {
-    // Seven targets need two rules. The second comes first, and is removed last.
+    // Seven targets need two rules. The second rule is created first and removed last.
     const mixed = [...partsOf(2), ...partsOf(6).slice(5)];
     expect(Math.min(...(await askedBy(mixed)))).toBeGreaterThanOrEqual(1);
   });
@@ -105,7 +105,7 @@ describe('two supervisors of one tick', () => {
     await move(h, untilAt);
     expect((await Promise.all(both.map(({ over }) => over))).map(({ length }) => length)).toEqual([29, 29]);
     expect(asked).toEqual([29 + 28, 29 + 28]);
-    // After 10 and 30 s for each: a second supervisor that also evaluated them would make it more.
+    // Each execution sends after 10 and 30 s: 4 messages. A duplicate evaluation would send more.
     expect(loseAll(h)).toBe(4);
   });
 
@@ -128,7 +128,8 @@ describe('two supervisors of one tick', () => {
           .filter(({ message }) => Number(message.execution.slice(2)) % 2 === victim);
         for (const _ of sent) sentAt.push((at - startedAt) / 1_000);
       }
-      // Due after 10 s: found by a visit, which only searches for work that is overdue by a sweep and a half.
+      // The message is due after 10 s. The other supervisor finds it later, because in the dead one's shards
+      // it only searches for work that is overdue by 1.5 sweeps (3 s).
       expect(sentAt[0]).toBeGreaterThanOrEqual(10 + 3);
       expect(sentAt[0]).toBeLessThanOrEqual(10 + 3 + 4);
       const dueAgainAt = (sentAt[0] ?? 0) + 20;

@@ -15,7 +15,7 @@ const LEAST_CONCURRENCY = 10;
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
  */
 const MOST_POLICY_BYTES = 5_120;
-/** The bytes that another API needs in it. */
+/** The bytes that one more API adds to the policy. */
 const ROOM_BYTES = 400;
 
 export const ACCOUNT: Readonly<Record<string, Run>> = {

@@ -15,7 +15,7 @@ import { endOfString } from './json-text.ts';
 /** Keys, and places in lists, from the root. */
 export type JsonPath = readonly string[];
 
-/** The largest safe one has 16 digits: without that many in a row there is nothing to search. */
+/** The largest safe integer has 16 digits: a text without 16 digits in a row needs no scan. */
 const SUSPICIOUS = /\d{16}/;
 const WHOLE = /^-?\d+(\.0+)?$/;
 const NUMBER = /-?\d[\d.eE+-]*/y;
@@ -23,7 +23,7 @@ const COLON_NEXT = /\s*:/y;
 const MAX_SHOWN = 20;
 const MAX_PATH_CHARS = 100;
 
-/** An object or a list that the scan is in. */
+/** An object or a list that the scan has entered and not left. */
 interface Open {
   key: string;
   /** The place in a list. */
