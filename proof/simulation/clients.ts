@@ -115,14 +115,14 @@ export class Clients {
   }
 
   /**
-   * A process of the scheduler's function. All warm ones share their knowledge; now and then one has just
-   * started.
+   * Makes a process of the scheduler's function. All warm processes share their knowledge; a fifth of the
+   * processes have just started.
    */
   scheduler(): Scheduler {
     const host = this.#host;
     const isNew = host.choice.chance(0.2);
     const process = newProcess(host, PROCESS_MS);
-    // A warm one has had answers, and its clock is right.
+    // A warm process has had answers from the store, so its clock is right.
     const published = isNew || process.wrong !== undefined ? new Set<string>() : this.#published;
     const ports = portsOf(host, process);
     return {
@@ -174,7 +174,7 @@ const workflowOf = (host: Host, at: number): Workflow => {
   const { file } = host.external;
   const isChain = carried !== undefined && choice.chance(chainedShare(host));
   const chain = isChain ? inChain(randomPlan(choice, `simulated-${at}`, 0, CHAINED)) : undefined;
-  // A plan may have only waits, and then a chain would be empty.
+  // A plan may consist of waits only; a chain of its agent steps would be empty.
   if (chain !== undefined && chain.steps.length > 0) {
     const followed = onFailure === undefined ? chain : withOnFailure(chain, onFailure);
     return asWorkflow(host, laning === undefined ? followed : withLane(followed, laning));
@@ -229,6 +229,6 @@ const listOf = (drawn: number[], { tolerance, answers }: Host): number[] => {
     : drawn;
 };
 
-/** Most lists are short; now and then one has parts. */
+/** Most lists are short; a few are long enough to have parts. */
 const randomList = (choice: Choice): number[] =>
   Array.from({ length: choice.chance(0.03) ? choice.between(26, 60) : choice.between(0, 5) }, (_, at) => at);

@@ -38,7 +38,7 @@ const FORGOTTEN_SHARE = 0.1;
 const LATE_SHARE = 0.8;
 /** Long enough for another attempt to begin, and mostly before the process deadline. */
 const LATE_MS = [8_000, 40_000] as const;
-/** The share of those that come as soon as another attempt has begun, if one does soon enough. */
+/** The share of late records that come as soon as another attempt has begun, if one begins soon enough. */
 const BESIDE_SHARE = 0.85;
 const BESIDE_MS = 150_000;
 const LOOK_MS = 500;
@@ -107,7 +107,7 @@ function mourn(host: Host, { skewMs }: Process, attempt: ClaimedAttempt): void {
   const { containers: choice, events } = host;
   if (choice === undefined || choice.chance(FORGOTTEN_SHARE)) return;
   const record = (): void => {
-    // It is on the same machine, so it has the same clock.
+    // The worker is on the same machine as the invocation, so it has the same clock.
     const worker = { ...newProcess(host, LIFE_MS), skewMs };
     void recordDeath(portsOf(host, worker), host.plans, attempt);
   };
@@ -118,7 +118,7 @@ function mourn(host: Host, { skewMs }: Process, attempt: ClaimedAttempt): void {
   if (choice.chance(TWICE_SHARE)) events.plan(afterMs + choice.between(0, 60_000), record);
 }
 
-/** The time at which another attempt works on it, or could. */
+/** Records the death once another attempt has begun, or after a bounded time. */
 function whenBeside(
   { events, external }: Host,
   { executionId, step, token }: ClaimedAttempt,

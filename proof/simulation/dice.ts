@@ -1,5 +1,5 @@
 /**
- * The effects of a world's traits: the dice of each trait that throws its own, and the frequent faults.
+ * The effects of a world's traits: the random stream of each trait that has its own, and the frequent faults.
  *
  * Owns: the streams, which are independent of each other. Does not own: which traits a world has
  * (`traits.ts`), what each does.

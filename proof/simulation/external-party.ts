@@ -25,7 +25,7 @@ function callbacksOf(plan: Plan): readonly CallbackStep[] {
   return known;
 }
 
-/** Reads the open callbacks and approvals now and then. Others send messages. */
+/** Reads the open callbacks and approvals from time to time. Other parties send messages. */
 export function startExternalParty(host: Host): void {
   startSenders(host);
   const { choice, events, external } = host;
@@ -68,7 +68,7 @@ function consider(host: Host, state: Snapshot, step: CallbackStep): void {
         : ({ kind: 'complete', output: {} } as const);
   const { said, by } = step.kind === 'approval' ? signed(host, state, answer) : { said: answer };
   for (let at = 0; at < times; at += 1) {
-    // If it is refused, or the reply was lost, the external party comes again later.
+    // If the answer is refused, or the reply is lost, the external party answers again later.
     closeCallback(schedulerFor(host), token, said, by).catch(({ code }: { readonly code?: string }) => {
       if (code === 'not-another') host.kinds.refusedToSame += 1;
     });

@@ -52,7 +52,7 @@ export function childrenOf(
 export function standsIn(state: Snapshot, { read, planOf }: Others, ledger: Ledger): string[] {
   const { execution, steps } = state;
   return (planOf(execution.id)?.steps ?? []).flatMap((step) => {
-    // An execution that is not undone with its parent is not left behind by it.
+    // Effects of an execution that is not undone with its parent do not count.
     if (step.kind === 'child' && step.undo === 'none' && step.pointOfNoReturn !== true) return [];
     if (step.kind === 'map' && step.each.undo === 'none') return [];
     if (step.kind === 'child' || step.kind === 'map')

@@ -28,7 +28,7 @@ const OF_PEOPLE_AND_WORLDS = [
   'strangeText',
 ] as const;
 
-/** Dice are thrown for them in this order: another order changes the world of every seed. */
+/** Rates are drawn in this order: another order would change the world of every seed. */
 const DRAWN_KINDS = [
   'crashBefore',
   'crashAfter',
@@ -52,7 +52,7 @@ const DRAWN_KINDS = [
   'noSupervisor',
   ...OF_PEOPLE_AND_WORLDS,
 ] as const;
-/** Kinds with dice of their own come last, so that the worlds of all seeds stay as they were. */
+/** Kinds with a random stream of their own come last, so that the worlds of existing seeds do not change. */
 export const FAULT_KINDS = [
   ...DRAWN_KINDS,
   'refusedIndex',
@@ -71,7 +71,7 @@ type CallFault = (typeof CALL_FAULTS)[number];
 export interface Faults {
   /** Whether this fault strikes now; counts it. Never, once the world is healed. */
   readonly injects: (kind: DrawnKind) => boolean;
-  /** The same for a fault for which its own dice have been thrown. */
+  /** Does the same for a fault that was drawn from a random stream of its own. */
   readonly strikes: (kind: Exclude<FaultKind, DrawnKind>) => boolean;
   /**
    * The fault of a call that strikes now, one at most: it takes one throw, because there are so many calls.
@@ -156,8 +156,8 @@ export function swarm(
   often: Emphasis['rates'] = {},
 ): Faults {
   const counts = noCounts();
-  // Storms find what needs many faults at once; a world in which little goes wrong finds what one fault does
-  // alone. Most are mild.
+  // Stormy worlds find bugs that need many faults at once, mild worlds those that need a single fault. Most
+  // worlds are mild.
   const intensity = choice.random() ** 2;
   const rates = Object.fromEntries(
     DRAWN_KINDS.map((kind) => {

@@ -142,9 +142,9 @@ export const KINDS = [
   'bulkRejected',
   'bulkRemembered',
   'bulkRefused',
-  /** A command that was answered was repeated. */
+  /** An answered command was repeated. */
   'commandRepeated',
-  /** Its id came with another command, which was refused. */
+  /** A command id was used with another command, which was refused. */
   'commandReused',
   /** An operator had an agent called now, and this woke a step. */
   'triedNow',

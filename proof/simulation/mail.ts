@@ -1,6 +1,6 @@
 /**
- * Workflows that take messages, and those who send them: early and late, twice, to what is paused or over,
- * and with a process that dies once the message is written.
+ * Workflows that take messages, and their senders, who send early, late, twice, to paused and to ended
+ * executions, and from processes that die once the message is written.
  *
  * Owns: the share of such steps, who sends what when. Does not own: which worlds have the trait
  * (`traits.ts`), what is judged (`oracle-mail.ts`). It draws from its own random stream.
@@ -21,7 +21,7 @@ const LAST_SHARE = 0.4;
 const NAMES = ['paid', 'moved'] as const;
 const TIMES = [60_000, 300_000, 300_000, 3_600_000] as const;
 
-/** Also in the workflows that its steps run. */
+/** Adds steps that take messages to the plan and to the workflows that its steps run. */
 export function withMessages(plan: Plan, choice: Choice): Plan {
   const steps = plan.steps.flatMap((step): PlanStep[] => {
     const inside: PlanStep =
@@ -44,7 +44,7 @@ const receiveStep = (name: string, after: readonly string[], choice: Choice): Re
   ...(choice.chance(0.6) ? { otherwise: 'continue' as const } : {}),
 });
 
-/** The share of the senders that die once their message is written, and nobody has read the mailbox. */
+/** The share of the senders that die after their message is written and before the mailbox is read. */
 const DIES_SHARE = 0.12;
 
 export function mayDie(host: Host, sender: Process): void {
@@ -52,18 +52,21 @@ export function mayDie(host: Host, sender: Process): void {
   if (sending?.chance(DIES_SHARE) === true && faults.strikes('deadSender')) kill(host, sender);
 }
 
-/** How many more than it can take are sent to an execution, at most. */
+/** An execution is sent at most this many messages more than it can take. */
 const TOO_MANY = 1;
 const SENT_SHARE = 0.4;
-/** The share of the sends that have the id of the one before, and of those to what is over. */
+/**
+ * The share of the sends that repeat the latest message id, and the share of the ended executions that are
+ * sent a message.
+ */
 const AGAIN_SHARE = 0.15;
 const LATE_SHARE = 0.004;
-/** A sender without an answer comes again, or does not. */
+/** The share of the senders without an answer that send the message again while faults last; later all do. */
 const COMES_AGAIN_SHARE = 0.5;
 const AGAIN_MS = 35_000;
 const LOOK_EVERY_MS = 60_000;
 
-/** They read everything now and then, and send to what they find. */
+/** Senders read all executions from time to time, and send messages to some. */
 export function startSenders(host: Host): void {
   const { events, external, sending } = host;
   if (sending === undefined || external.file !== undefined) return;
@@ -75,7 +78,7 @@ export function startSenders(host: Host): void {
   events.plan(sending.between(1_000, 15_000), look);
 }
 
-/** Once nothing is out of order, what is left in the mailboxes is judged now and then. */
+/** After the heal, judges from time to time which messages are left in the mailboxes. */
 function watch({ events, faults, mail, over }: Host): void {
   let healedAt: number | undefined;
   const look = (): void => {

@@ -84,7 +84,7 @@ const PAUSED_AGAIN = 0.25;
 /** A world ends in bounded time, even if a pause is forgotten. */
 export const LONGEST_PAUSE_MS = 1_200_000;
 
-/** Pauses again, which need not change anything now; and by then the execution may have been resumed. */
+/** Gives a second pause: it may change nothing, and the execution may have been resumed before it. */
 function pauseOnceMore(host: Host, id: string, number: number): void {
   if (host.bulks?.choice.chance(PAUSED_AGAIN) === true)
     give(host, id, `pause-too-${number}`, (to, asked) =>

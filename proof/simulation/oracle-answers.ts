@@ -110,11 +110,11 @@ function judgeQuiet(
     problems.push(`L1 question ${number} of an item is ${isBeside ? 'not ' : ''}quiet beside the others`);
 }
 
-/** Whether a probe has refuted that it is done. */
+/** Whether a probe found that the work was not done. */
 const isFoundNotDone = ({ mayHaveActed, attempts }: Step): boolean =>
   !mayHaveActed && attempts.at(-1)?.mode === 'probe' && attempts.at(-1)?.outcome === 'not-done';
 
-/** Whether the execution was stopped because of something else. */
+/** Whether something other than the failure of this step stopped the execution. */
 const isForAnother = ({ execution: { cause } }: Snapshot, name: string): boolean =>
   cause !== undefined && (cause.kind !== 'failure' || cause.step !== name);
 
@@ -128,5 +128,5 @@ const isAnswered = (state: Snapshot, name: string, { endedAt }: Attempt): boolea
       closedBy !== 'moot',
   );
 
-/** Another process, whose clock is behind, may have opened it. */
+/** Allows for the clocks: a process whose clock is behind may have opened the incident. */
 const CLOCKS_APART_MS = 4_000;

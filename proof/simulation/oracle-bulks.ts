@@ -33,7 +33,7 @@ import type { Process } from './process.ts';
 export interface PageAttempt {
   readonly key: string;
   readonly bulk: string;
-  /** The page had been counted when it began. */
+  /** Whether the page had been counted when the process took it. */
   readonly isLate: boolean;
   /** Executions that have obeyed, or remember the command. */
   readonly told: Set<string>;
@@ -76,7 +76,7 @@ export class OracleBulks {
   /** The workflow of each execution, and every status that was written, by execution. */
   readonly #seen = new Map<string, { readonly workflow: string; readonly statuses: Set<ExecutionStatus> }>();
 
-  /** Records were written. */
+  /** Judges a write of bulk records. */
   wrote({ bulk, pages = [], total }: BulkWrite, process: Process, kinds: KindCounts): void {
     if (bulk !== undefined) this.#bulks.set(bulk.id, bulk);
     for (const page of pages) {
@@ -152,7 +152,7 @@ export class OracleBulks {
     return { pages: results.length, result: sumOf(results), totals };
   }
 
-  /** A process takes a page. */
+  /** Notes that a process takes a page. */
   begins(process: Process, { bulk, page }: { readonly bulk: string; readonly page: number }): PageAttempt {
     const key = pageKey(bulk, page);
     const isLate = this.#pages.get(key)?.result !== undefined;
@@ -166,7 +166,7 @@ export class OracleBulks {
     if (attempt !== undefined) attempt.isOver = true;
   }
 
-  /** An execution is written, perhaps by a process that is at work on a page. */
+  /** Judges a write of an execution, which a process that works on a page may have made. */
   judge(before: Snapshot, write: Write, writer: Process | undefined, kinds: KindCounts): void {
     this.#see(before.execution);
     if (write.execution !== undefined) this.#see(write.execution);

@@ -24,7 +24,7 @@ interface World {
 
 export class OracleErasures {
   readonly #world: World;
-  /** Erasures that somebody must still repeat: the world may end before that. */
+  /** Erasures that must still be repeated; the world may end before they are. */
   readonly #underWay = new Set<string>();
   /** Lives that were judged before their erasure: those below an execution may outlast the call. */
   readonly #gone = new Set<string>();

@@ -19,7 +19,7 @@ import { OracleReminders } from './oracle-reminders.ts';
 import { turnOf } from './oracle-turns.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
-/** By then somebody evaluates the latest write, whatever the plan's leases and pickups are. */
+/** The latest write is evaluated within this time, whatever the plan's leases and pickup times are. */
 const LOOKED_AFTER_MS = 60_000;
 
 const openIn = (asked: CallbackQuestion | undefined): boolean =>

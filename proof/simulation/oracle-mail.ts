@@ -60,7 +60,7 @@ const isRestLost = (from: RoundsSoFar | undefined, to: RoundsSoFar | undefined):
 
 export class OracleMail {
   readonly #eyes: Eyes;
-  /** By execution and life. */
+  /** The accepted messages, by execution and life. */
   readonly #books = new Map<string, Booked[]>();
   readonly #left = new Set<string>();
   #ids = 0;
@@ -120,7 +120,7 @@ export class OracleMail {
       messageId,
     }: { readonly id: string; readonly life: string; readonly messageId: string },
   ): void {
-    // It may have been accepted for another life of the id, which has begun since.
+    // The message may have been accepted for another life of the id, which has begun since.
     const all = [...this.#books]
       .filter(([key]) => key.startsWith(`${executionId} `))
       .flatMap(([, book]) => book);
@@ -293,7 +293,7 @@ export class OracleMail {
     return overTimeAt(step.name, step.withinMs, turnAt, state);
   }
 
-  /** Looks now and then, once nothing is out of order, for what was left. */
+  /** Judges, once all faults are over, whether a message was left beside a step that waits for it. */
   look(healedAt: number): void {
     const { now, planOf, table, violate } = this.#eyes;
     for (const [key, book] of this.#books) {
@@ -330,14 +330,14 @@ export class OracleMail {
   }
 }
 
-/** A step, or a round of one, that takes a message of this name until then. */
+/** A step, or a round of a step, that takes a message of this name until `overAt`. */
 interface Taking {
   readonly name: string;
   readonly message: string;
   readonly overAt: number | undefined;
 }
 
-/** Its turn has come, and nothing of it is written; or its round waits. */
+/** Whether the step waits for a message: its turn has come, or a round of it waits. */
 const isWaiting = (step: PlanStep, name: string, state: Snapshot): boolean =>
   roundAwaited(step, state)?.name === name || isReceiving(step, name, state);
 
@@ -347,7 +347,7 @@ const isReceiving = (step: PlanStep, name: string, state: Snapshot): boolean =>
   turnOf(step, state) !== undefined &&
   (state.steps[step.name]?.status ?? 'ready') === 'ready';
 
-/** The first of each name that is not taken. */
+/** The first message of each name that is not taken. */
 function firsts(book: readonly Booked[]): Booked[] {
   const seen = new Set<string>();
   return book.filter(({ name, taken }) => {

@@ -47,7 +47,7 @@ function reachOf(plan: Plan): Reach {
   return reach;
 }
 
-/** A process with an older state, or an answer now, may start it. */
+/** Statuses in which the step may still be started, by a process that read an older state or by an answer. */
 const MAY_START: ReadonlySet<StepStatus> = new Set([
   'running',
   'retrying',
@@ -145,7 +145,7 @@ interface Effects {
   readonly standing: Set<string>;
   /** The key that is being undone; a later key belongs to a next stage. */
   undoBegan: string | undefined;
-  /** Somebody decided that it stays: late acts of its last attempt stay, too. */
+  /** Whether a person decided that the effect stays: late effects of its last attempt stay, too. */
   isLeft: boolean;
 }
 
@@ -216,7 +216,7 @@ export class EffectOrder {
     this.#of(placeOf(act), act.step).standing.delete(`${act.idempotencyKey}/${service}`);
   }
 
-  /** A person undid all its effects; or they stay, whatever becomes of the others. */
+  /** Forgets the step's effects: a person undid all of them, or they stay whatever becomes of the others. */
   left({ id, life }: Pick<Execution, 'id' | 'life'>, step: string): void {
     this.#of(`${id}.${life}`, step).standing.clear();
   }
@@ -230,7 +230,7 @@ export class EffectOrder {
   }
 }
 
-/** Whether it must be undone, whichever agent performed it. */
+/** Whether the step must be undone, whichever agent performed it. */
 const mustBeUndone = (step: PlanStep): boolean =>
   step.kind === 'agent' &&
   step.undo !== 'none' &&

@@ -38,7 +38,7 @@ interface Call {
   readonly known: number;
 }
 
-/** With these an execution goes on because a person says so. */
+/** The choices by which a person makes an execution go on. */
 const GOES_ON: ReadonlySet<Choice | undefined> = new Set([
   'retry',
   'retry-with-input',
@@ -91,7 +91,7 @@ export class OraclePeople {
     root: Execution | undefined,
     kinds: KindCounts,
   ): void {
-    // The write belongs to an earlier life, whose root is gone.
+    // The write belongs to an earlier life, whose root execution no longer exists.
     if (root === undefined) return;
     const book = this.#bookOf(root);
     if (root.startedBy === undefined) problems.push('S19 who started it is not recorded');

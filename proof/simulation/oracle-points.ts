@@ -57,13 +57,16 @@ export class OraclePoints {
     const isStop = after?.status === 'compensating' && before.status !== 'compensating';
     if (parent === undefined || !isStop || after.cause?.kind !== 'parent') return;
     const above = this.#others.read(parent.executionId)?.execution.status;
-    // Even if it was paused since: the process that stops it has read it before.
+    // This also counts if the parent was paused since: the process that stops the child had read it before.
     if (above !== undefined && (isForward(above) || above === 'paused'))
       this.#overTime.add(`${id} ${before.startedAt}`);
     else this.#overTime.delete(`${id} ${before.startedAt}`);
   }
 
-  /** Its parent; an execution that was stopped at its time limit undoes itself, like a failed one. */
+  /**
+   * The parent that has the execution undone. An execution that was stopped at its time limit undoes itself,
+   * as a failed one does.
+   */
   #undoneBy({ execution: { id, startedAt, parent, cause } }: Snapshot): Snapshot | undefined {
     if (parent === undefined || cause?.kind !== 'parent' || this.#overTime.has(`${id} ${startedAt}`))
       return undefined;

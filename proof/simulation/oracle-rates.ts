@@ -15,7 +15,7 @@ import { actedAs } from './oracle-order.ts';
 import type { Choice } from './plans.ts';
 
 const RATES = [0.1, 0.5, 1, 2, 20] as const;
-/** One second of a slow rate shows nothing. */
+/** A slow rate is judged by the minute, because one second of it shows nothing. */
 const windowMsOf = (perSecond: number): number =>
   perSecond >= 5 ? 1_000 : perSecond >= 0.5 ? 10_000 : 60_000;
 /** Allows for a share of 50 ms, and 100 ms after a slot's end. */

@@ -26,7 +26,9 @@ function declaredMs(plan: Plan, { kind, step }: Incident): number | undefined {
   return recovery.flatMap((stage) => (stage.kind === 'askPerson' ? (stage.remindMs ?? []) : []))[0];
 }
 
-/** When the next one is due; nothing if none was declared, or if the time for an answer ends before. */
+/**
+ * When the next reminder is due; undefined if none was declared, or if the time for an answer ends before it.
+ */
 function nextAt(plan: Plan, incident: Incident, fromAt: number): number | undefined {
   const everyMs = declaredMs(plan, incident);
   return everyMs !== undefined && fromAt + everyMs < incident.deadlineAt ? fromAt + everyMs : undefined;
@@ -43,7 +45,7 @@ export function judgeFirstReminder(problems: string[], plan: Plan, incident: Inc
 
 /** The execution's times, by the book of its pauses. */
 interface Times {
-  /** True time. */
+  /** Now, in true time. */
   readonly now: number;
   readonly kinds: KindCounts;
   readonly pausedMs: (sinceAt: number) => number;

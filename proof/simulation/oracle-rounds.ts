@@ -56,7 +56,10 @@ export function judgeRoundCreated(execution: Execution, { read, planOf }: Others
   return problems;
 }
 
-/** It begins with the message that its number took, or with what a person gave; a later try with the same. */
+/**
+ * Judges the input of a round: the message that its number took, or what a person gave; a later try has the
+ * same.
+ */
 function judgeRoundMessage(
   problems: string[],
   { id, input }: Execution,
@@ -132,7 +135,7 @@ export function judgeRounds(
     judgeDone(problems, step, before, after, read, kinds);
 }
 
-/** All of them were done, once each, and their answers are recorded. */
+/** Judges that all rounds were done, once each, and that their answers are recorded. */
 function judgeDone(
   problems: string[],
   step: Repeated,

@@ -82,11 +82,11 @@ function judgeSuccess(plan: Plan, state: Snapshot, standing: Standing | undefine
   });
 }
 
-/** Whether a person gave its output. */
+/** Whether a person gave the step's output. */
 const isVouchedFor = (state: Snapshot, step: string): boolean =>
   incidentsIn(state).some((one) => one.step === step && one.choice === 'give-output');
 
-/** Whether the effects of its executions must be undone with it, or can never be undone. */
+/** Whether the effects of the step's executions must be undone with it, or can never be undone. */
 const isTold = (step: PlanStep): boolean =>
   (step.kind === 'child' && (step.undo !== 'none' || step.pointOfNoReturn === true)) ||
   (step.kind === 'map' && step.each.undo !== 'none');

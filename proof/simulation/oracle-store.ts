@@ -162,7 +162,10 @@ export function judgeRetention(table: MemoryTable): string[] {
   return problems;
 }
 
-/** No record of a kept execution: another execution had the id, and a key is remembered only that long. */
+/**
+ * Whether the record is left from an earlier life of the id. A key is remembered for the shortest retention,
+ * so a younger record is none of these.
+ */
 function isOfEarlierLife(table: MemoryTable, found: Found, now: number): boolean {
   if (found.kind === 'mail') return found.life !== table.read(found.executionId)?.execution.life;
   if (found.kind !== 'step' && found.kind !== 'question') return false;

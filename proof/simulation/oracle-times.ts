@@ -64,7 +64,7 @@ export interface Written {
   readonly healedAt: number | undefined;
   readonly kinds: KindCounts;
   readonly reminders: OracleReminders;
-  /** The writing process has been frozen: its read may be old. */
+  /** Whether the writing process has been frozen: its read may be old. */
   readonly isLagging: boolean;
 }
 
@@ -128,7 +128,7 @@ export class OracleTimes {
     this.#paused.set(id, spans);
   }
 
-  /** How long it has been paused since then, in ms. */
+  /** How long the execution has been paused since a time, in ms. */
   #pausedMs(executionId: string, sinceAt: number, now: number): number {
     let ms = 0;
     for (const { from, until } of this.#paused.get(executionId) ?? [])
@@ -296,13 +296,13 @@ export class OracleTimes {
   }
 }
 
-/** Nobody answered, and the step has failed because of that. */
+/** Whether the step failed because no answer or message came in time. */
 const isSilence = ({ failure }: Step): boolean =>
   failure?.code === 'no-answer' ||
   failure?.code === 'no-message' ||
   failure?.message.startsWith('it was not answered in time') === true;
 
-/** The default that the step's end stands for. */
+/** The default that took effect, by the end of the step. */
 function defaultOf({ status, failure }: Step): 'approve' | 'reject' | 'fail' {
   if (status === 'done') return 'approve';
   return failure?.code === 'rejected' ? 'reject' : 'fail';
@@ -335,18 +335,20 @@ const toleratedStep = (plan: Plan, { step }: Incident): AgentStep | ChildStep | 
 const isOfTolerated = (incident: Incident): boolean =>
   incident.kind === 'undo' && incident.otherwise === 'continue';
 
-/** It may have acted, cannot be undone, and the condition of another step depends on its end. */
+/**
+ * Whether the step may have acted and cannot be undone, while another step's condition depends on its end.
+ */
 const restsOn = (plan: Plan, step: AgentStep | ChildStep, record: Step | undefined): boolean =>
   (step.kind === 'child'
     ? Object.values(record?.children?.ended ?? {}).some(({ clean }) => !clean)
     : record?.mayHaveActed === true && canStay(actedAs(step, record))) &&
   plan.steps.some(({ when }) => JSON.stringify(when ?? null).includes(`"outcome:${step.name}"`));
 
-/** It has an effect that cannot be undone. */
+/** Whether the step has an effect that cannot be undone. */
 const canStay = ({ undo, effect }: Pick<AgentStep, 'undo' | 'effect'>): boolean =>
   undo === 'none' && effect !== 'none';
 
-/** The write only records that a change was announced. */
+/** Whether the write only records that a change was announced. */
 const isAnnounced = (known: Incident, { unannounced = [], ...incident }: Incident): boolean =>
   unannounced.length < (known.unannounced?.length ?? 0) &&
   incident.closedAt === known.closedAt &&

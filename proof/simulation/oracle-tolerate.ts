@@ -24,11 +24,14 @@ import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 const mayFail = (step: PlanStep | undefined): boolean =>
   step !== undefined && step.kind !== 'map' && step.tolerate === true;
 
-/** A tolerated failure is compensated by itself: no step after it has begun. */
+/**
+ * Whether the step may be undone while its execution goes forward: its failure may be tolerated, or a next
+ * stage follows the undo.
+ */
 export function isBesideTheWay(plan: Plan, { steps }: Snapshot, name: string): boolean {
   if (plan.tolerated !== undefined) return true;
   const record = steps[name];
-  // It is undone before its next stage.
+  // The step is undone before its next stage.
   if (record?.nextStage !== undefined) return true;
   // A probe may find work done whose answer is not an output: this is a failure like others, once nobody has
   // given an output.
@@ -80,7 +83,7 @@ export function judgeTolerated(
   if (after.leaseUntil !== undefined) problems.push(`S20 '${name}' is tolerated while at work`);
   const ends = execution.status === 'compensating' && execution.cause?.undo === false;
   const goesOn = ['running', 'waiting', 'following-up'].includes(execution.status);
-  // A person may answer while it is paused.
+  // A person may answer while the execution is paused.
   const isAnswer = known?.status === 'compensation-failed' && after.afterFailure === 'continue';
   if (!ends && !goesOn && !isAnswer) problems.push(`S20 '${name}' is tolerated while ${execution.status}`);
   if (planned?.kind === 'child') {

@@ -26,7 +26,7 @@ export function judgeTries(problems: string[], plan: Plan, before: Snapshot, aft
     known.leaseUntil !== undefined;
   if (!isClaim && !isGivenUp) return;
   const undo = actedAs(step, after).undo;
-  // The first one, and the additional ones that are declared.
+  // The first try, and the additional tries that are declared.
   const declared = undo === 'none' ? 0 : undo.attempts + 1;
   const asked = askedAgain(before, after.name);
   if (isClaim && after.mode === 'undo') {
@@ -50,7 +50,7 @@ export function judgeTries(problems: string[], plan: Plan, before: Snapshot, aft
     problems.push(`S9 the undo of '${after.name}' is given up after ${after.undoAttempt} of ${declared}`);
 }
 
-/** How often people had it retried, one try each time. */
+/** How often people retried the step: one try each time. */
 const askedAgain = ({ execution, questions = {} }: Snapshot, name: string): number =>
   incidentsIn({ questions }).filter(
     ({ step, choice }: Incident) => step === name && (choice === 'retry' || choice === 'retry-with-input'),

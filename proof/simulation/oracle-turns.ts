@@ -1,6 +1,6 @@
 /**
- * From when a step counts, and until when: its turn, its record after a pause or a retry, the end of its
- * time, when none of its dependents acts any more.
+ * The instants of a step: when its turn comes, when its time ends, when none of its dependents acts any more;
+ * and its record after a pause or a retry.
  *
  * Owns: these instants, computed anew from the records. Does not own: what is due then (`oracle-wake.ts`),
  * what is late (`oracle-times.ts`, `oracle-within.ts`).
@@ -12,12 +12,12 @@ import type { Execution, Step } from '../../lib/core/records/state.ts';
 import { acceptedTill } from './oracle-accepted.ts';
 import { actedAs, allDependents, reasonsAgainstUndo } from './oracle-order.ts';
 
-/** Since when it is the step's turn; nothing while it is not. */
+/** Since when it is the step's turn; undefined while it is not. */
 export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number | undefined {
   let at = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0, execution.end?.at ?? 0);
   for (const name of step.after) {
     const { status = 'ready', changedAt = 0, epoch } = steps[name] ?? {};
-    // A place belongs to one epoch.
+    // A place in a lane belongs to one epoch.
     if (name === 'lane' && epoch !== execution.epoch) return undefined;
     if (status !== 'done' && status !== 'skipped' && status !== 'tolerated') return undefined;
     at = Math.max(at, changedAt);
@@ -58,7 +58,7 @@ export function overTimeAt(
   return sinceAt + withinMs + paused.reduce((sum, ms) => sum + ms, 0);
 }
 
-/** When all its dependents were clear; nothing while they are not. */
+/** When all dependents of the step were clear; undefined while they are not. */
 export function clearOf(plan: Plan, step: PlanStep, state: Snapshot): number | undefined {
   if (reasonsAgainstUndo(plan, state, step.name, Number.POSITIVE_INFINITY).length > 0) return undefined;
   let at = 0;

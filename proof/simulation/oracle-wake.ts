@@ -26,7 +26,7 @@ export const LONGEST_GAP_MS = 900_000;
 const IDLE_HORIZON_MS = 60_000;
 
 export interface Looked {
-  /** The process that caused it may have died before its evaluation. */
+  /** The process that made the write may have died before its evaluation. */
   readonly mayDie: boolean;
   /** The latest write, and the state that it was made on. */
   readonly write?: Write;
@@ -55,9 +55,10 @@ export function judgeWake(whole: Plan, state: Snapshot, context: WakeContext): r
   if (status === 'paused' && write?.execution === undefined) return [];
   return dueAt(whole, state, at, graceFrom).flatMap((due) => {
     const { deferred, failure, changedAt = 0 } = state.steps[due.step ?? ''] ?? {};
-    // The table has each value here; a process cannot read one that is lost.
+    // The table keeps every value, but a process cannot read a lost one.
     if (isLostFailure(failure)) return [];
-    // The process that deferred it evaluates, too; if it dies, another does after this.
+    // The process that deferred the work evaluates it, too; if it dies, another process does so after this
+    // time.
     if (deferred !== undefined && at <= Math.max(changedAt, deferred.at) + horizon) return [];
     const wasDue = dueAt(whole, state, now + CLOCKS_DIFFER_MS, graceFrom).some(
       ({ what }) => what === due.what,

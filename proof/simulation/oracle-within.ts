@@ -24,7 +24,7 @@ function sinceOf(step: PlanStep, state: Snapshot): number {
 interface Context {
   /** True time. */
   readonly now: number;
-  /** How long it was paused since then. */
+  /** How long the execution was paused since a time. */
   readonly pausedMs: (sinceAt: number) => number;
   /** The possible difference of the clocks that bound its time. */
   readonly earlyMs: (sinceAt: number) => number;
@@ -55,7 +55,7 @@ export function judgeWithin(
   if (isOver && now + earlyMs(sinceAt) < overAt)
     problems.push(`L1 '${step.name}' failed for its time ${overAt - now} ms before it was over`);
   const isClaim = after.leaseUntil !== undefined && after.token !== known?.token && after.mode === 'execute';
-  // Measured by the clock of the process that began it.
+  // Compared by the clock of the process that began the attempt.
   const lateMs = (after.claimedAt ?? 0) - overAt;
   if (isClaim && lateMs > CLOCKS_DIFFER_MS)
     problems.push(`L1 an attempt of '${step.name}' begins ${lateMs} ms after its time`);

@@ -65,7 +65,7 @@ export class OracleWriters {
 
 const isSaidLate = ({ status }: Step): boolean => status === 'done' || status === 'accepted';
 
-/** Facts that only the attempt itself can know. */
+/** Outcomes that only the attempt itself can know. */
 function whatIsSaid(known: Step, after: Step): string | undefined {
   if (known.leaseUntil === undefined)
     return isSaidLate(after) && known.status !== after.status ? 'a late success is said' : undefined;

@@ -1,5 +1,5 @@
 /**
- * Outages of a whole: the store, the queues, one outside service.
+ * Outages of a whole service: the store, the queues, one external service.
  *
  * Owns: their times, drawn at the start of a world; all end before it is healed. Does not own: faults of
  * single calls (`faults.ts`).

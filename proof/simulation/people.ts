@@ -17,7 +17,7 @@ import { callerIn } from './cast.ts';
 import { isRepeatedIn } from './oracle-rounds.ts';
 import { type Host, planOf, processOutside, schedulerFor } from './process.ts';
 
-/** People read the open incidents now and then; sometimes two at once. */
+/** People read the open incidents from time to time; sometimes two people at once. */
 export function startPeople(host: Host): void {
   const { choice, events, faults, external } = host;
   const look = (): void => {
@@ -37,7 +37,7 @@ async function cancelOne(host: Host, executionId: string): Promise<void> {
   await cancel(schedulerFor(host), executionId, callerIn(host)).catch(() => undefined);
 }
 
-/** Never rejects: a person whose answer is refused or lost comes again later. */
+/** Never rejects: a person whose answer is refused or lost answers again later. */
 async function answerSomething(host: Host, executionId: string): Promise<void> {
   const { bulks, choice, faults, ledger, order } = host;
   const process = processOutside(host);
@@ -69,18 +69,19 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     await resolveIncident(scheduler, executionId, {
       incident: incident.number,
       choice: chosen.choice,
-      // Said if it is required, and sometimes if it is not, but only by a person who has checked.
+      // People say that nothing happened if a choice requires it, and sometimes if not, but only after
+      // checking.
       ...(chosen.needs !== undefined || (!isLive && choice.chance(0.3)) ? { nothingHappened: true } : {}),
       ...(chosen.choice === 'retry-with-input' ? { input: inputFor(host, plan, state, incident) } : {}),
       ...(chosen.choice === 'give-output' ? { output: { given: true } } : {}),
       ...callerIn(host),
     });
   } catch {
-    // If it is refused, or the answer was lost, there is another time.
+    // If the choice is refused, or the answer lost, the person tries again later.
   }
 }
 
-/** A person's input: for a round it is the old one with a word more, so that all its results are known. */
+/** A person's input: for a round, the old input with a word added, so that all its results are known. */
 function inputFor({ external }: Host, plan: Plan, { execution }: Snapshot, { step: name }: Incident): Json {
   const step = plan.steps.find((one) => one.name === name);
   const read = (id: string): Snapshot | undefined => external.table.read(id);
@@ -94,7 +95,7 @@ function inputFor({ external }: Host, plan: Plan, { execution }: Snapshot, { ste
 const keyOf = (plan: Plan, { execution }: Snapshot, { step = '' }: Incident): string =>
   keySeen(planSeen(plan, execution), execution, step);
 
-/** Whether the subject of the question has an effect in place, as a person finds who checks. */
+/** Whether the subject of the question has an effect in place, as a person finds by checking. */
 export function isLiveIn(host: Host, plan: Plan, state: Snapshot, incident: Incident): boolean {
   const { external, ledger } = host;
   const asked = plan.steps.find(({ name }) => name === incident.step);

@@ -60,7 +60,10 @@ const INNER_POINT_SHARE = 0.25;
 const BESIDE_POINT_SHARE = 0.06;
 const HOUR_MS = 3_600_000;
 
-/** So short that it ends while faults strike, or while it waits and people act slowly. */
+/**
+ * The time of a workflow with many steps: so short that it may end while faults strike or while a person is
+ * slow to answer.
+ */
 const SHORT_MS = 900_000;
 const MANY_IN_SHORT = 4;
 
@@ -91,7 +94,7 @@ const waitOf = (name: string, choice: Choice): PlanStep => ({
 function planBesidePoint(choice: Choice, workflow: string): Plan {
   const first = randomAgentStep(choice, 0, [], 0, false);
   const beside = randomAgentStep(choice, 2, choice.chance(0.5) ? [first] : [], 0, false);
-  // It waits before and after its point, so that much happens to its parent while it is under way.
+  // The child waits before and after its point, so that much happens to its parent meanwhile.
   const inner: PlanStep[] = [];
   const add = (step: PlanStep): number =>
     inner.push({ ...step, after: inner.slice(-1).map(({ name }) => name) });
@@ -294,7 +297,7 @@ function randomAgentStep(
   return (isPoint ?? choice.chance(depth === 0 ? 0.08 : INNER_POINT_SHARE)) ? withNoReturn(step) : step;
 }
 
-/** Such a step has no undo, on any stage. */
+/** Makes the step a point of no return, which has no undo on any stage. */
 const withNoReturn = (step: AgentStep): AgentStep => ({
   ...step,
   pointOfNoReturn: true,

@@ -2,7 +2,7 @@
  * An index without capacity: for a while a write that changes its contents is refused as a whole, while reads
  * and all other writes succeed. DynamoDB does so if a partition of an index gets too many writes.
  *
- * Owns: when, in which index and for which share of the writes, drawn from dice of its own, so that the
+ * Owns: when, in which index and for which share of the writes, drawn from its own random stream, so that the
  * worlds of all seeds stay as they were until the first refusal. Does not own: the reaction of a refused
  * caller.
  *

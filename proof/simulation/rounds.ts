@@ -47,7 +47,7 @@ export const wantedRounds = ({ until }: Rounds): number => {
   return marks.$eq[1];
 };
 
-/** @param mail dice for the messages that rounds begin with; absent: with none */
+/** @param mail the random stream for messages that rounds begin with; absent: rounds begin without */
 export function withRounds(plan: Plan, choice: Choice, mail?: Choice, depth = 0): Plan {
   const isLeft = depth === 0 && choice.chance(LEFT_SHARE);
   const steps = plan.steps.map((step): PlanStep => {

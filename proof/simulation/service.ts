@@ -44,7 +44,7 @@ const EFFECT_OF: Readonly<Record<string, Effect>> = {
   [`${ACCEPTING}probed`]: 'probed',
   [`${ACCEPTING}none`]: 'none',
 };
-/** The oldest agents: the dice of outages are thrown for them. */
+/** The agents that have an effect and do not accept work. Outages are drawn for each, in this order. */
 export const AGENT_NAMES: readonly string[] = Object.keys(EFFECT_OF).filter(
   (name) => name !== 'agent-none' && !isAccepting(name),
 );

@@ -1,5 +1,5 @@
 /**
- * The traits of a world, besides its faults: drawn from its seed by dice of their own, so that they are
+ * The traits of a world, besides its faults: drawn from its seed by separate random streams, so that they are
  * independent of each other.
  *
  * Owns: the share of worlds that has each trait. Does not own: what a trait does (`world.ts`, `process.ts`),
@@ -80,7 +80,7 @@ export interface Traits {
 const TOLERANT_SHARE = 0.33;
 const ASKING_SHARE = 0.09;
 
-/** A stream of dice other than the world's own. */
+/** A random stream other than the world's own. */
 const OWN_DICE = 0x5eed_7a17;
 
 export function traitsOf(seed: number): Traits {

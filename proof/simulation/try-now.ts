@@ -1,7 +1,7 @@
 /**
  * Simulated operators who have an agent called now, once they see that its service is away.
  *
- * Owns: when. It throws no dice, so that other choices of the world stay as they are. Does not own: what
+ * Owns: when. It draws no random numbers, so other choices of the world are unchanged. Does not own: what
  * follows (`lib/scheduler/try-now.ts`), whether an answer was lost on the way (`process.ts`).
  */
 

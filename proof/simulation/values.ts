@@ -4,8 +4,8 @@
  *
  * Owns: the objects, a process's view of records, and the judgement: an object exists before the record that
  * names it, as long as that record, under a key of its own; and no service gets input made from a value that
- * was not loaded. It also owns which objects are lost, by dice of its own, and that nothing else fails as
- * lost. Does not own: calls and their faults (`process.ts`).
+ * was not loaded. It also owns which objects are lost, drawn from its own random stream, and that nothing
+ * else fails as lost. Does not own: calls and their faults (`process.ts`).
  *
  * The table has both the reference and the value, so that every other judge sees the values. A process has to
  * load them.

@@ -51,7 +51,7 @@ interface Drawn {
   readonly faults: Faults;
 }
 
-/** The world's eyes and judges. */
+/** The world's tables, and the functions that judge and count what happens. */
 interface Eyes {
   readonly table: MemoryTable;
   readonly file: FileStore | undefined;

@@ -21,10 +21,10 @@ export const INDEX_SHARDS = 2;
 
 export interface WorldIndex {
   readonly now: () => number;
-  /** How old an answer is. */
+  /** How far an index lags behind the table. */
   readonly lagMs: () => number;
   readonly refuses: RefusedIndex;
-  /** Items to a page; absent: as the table has them. */
+  /** The number of items on a page. Absent: the table's own. */
   readonly page: number | undefined;
   readonly refuse: (executionId: string, why: string) => void;
   readonly created: (execution: Execution) => void;

@@ -66,7 +66,7 @@ const LIVENESS_MS = 30 * 3_600_000;
  * with a full queue, for longer.
  */
 const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, masked: 0, crowded: 900_000 };
-/** Used in a world that lives twice. */
+/** How long ended executions are kept in a world that runs twice. */
 const RETENTION_MS = 30 * 60_000;
 const SMALL_PAGE = 5;
 export class World {
@@ -86,7 +86,7 @@ export class World {
     read: (id) => this.#ofThisLife(id),
     planOf: (id) => planOf(this.#host, id),
   };
-  /** Since when all faults are over. */
+  /** The time from which all faults are over. */
   #healedAt: number | undefined;
   #interventions = 0;
   #healAt = START_AT + FAULTY_MS;
@@ -226,7 +226,7 @@ export class World {
       this.#violate(id, problem);
   }
 
-  /** If no process dies, a wait has its wake time as soon as it has begun. */
+  /** If no process dies, a wait has its wake time as soon as it begins. */
   #judgeWaits(executionId: string, plan: Plan): void {
     const { mode } = this.#options;
     if ((mode !== 'none' && mode !== 'masked') || plan.steps.every(({ kind }) => kind !== 'wait')) return;

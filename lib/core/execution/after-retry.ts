@@ -48,7 +48,7 @@ function stepAfterRetry(plan: Plan, step: PlanStep, record: Step, execution: Exe
   const stale = record.epoch < execution.epoch;
   if (plan.onFailure !== undefined && isOnFailure(plan, step.name))
     return stale ? renewedStep(record, execution) : record;
-  // A place belongs to one epoch: each step waits for the next one.
+  // A place in a lane belongs to one epoch: each step waits for the place of the new epoch.
   if (stale && step.kind === 'lane') return queuesAgain(record, execution);
   if (stale && (record.status === 'failed' || record.status === 'fenced'))
     return restartedStep(step, record, execution);
@@ -56,8 +56,8 @@ function stepAfterRetry(plan: Plan, step: PlanStep, record: Step, execution: Exe
 }
 
 /**
- * A step of an earlier epoch. If it may have acted, it stays on the stage that did: there it is probed, or
- * repeated if that is harmless. Any other step begins its recovery again.
+ * Restarts a step of an earlier epoch. If the step may have acted, it stays on the stage that acted, where it
+ * is probed, or repeated if that is harmless. Otherwise its recovery begins again.
  */
 function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Execution): Step {
   const { children } = record;
@@ -100,7 +100,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     status,
     ...beginsAgain(epoch, stage, changedAt),
     ...(acted ? { restarted: true as const } : {}),
-    // An answer before its turn is kept, and who gave it.
+    // An answer that came before the step's turn is kept, with the caller who gave it.
     ...(isAnswered ? {} : { by: undefined }),
     // An agent's next attempt has its own failure; a step that no agent performs may end without one.
     ...(step.kind === 'agent' || isAnswered ? {} : { failure: undefined }),

@@ -66,7 +66,7 @@ export const startChildren: Rule = {
         const first = firstRoundAwaits(step, state, event);
         return written(state, first, first.status === 'failed' ? 'step-failed' : 'round-begun');
       }
-      // Asked first, because computing the executions takes as long as the list.
+      // Comes first, because computing the executions takes time in proportion to the list.
       if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
       const planned = plannedOf(step, state);
       if ('code' in planned) {
@@ -168,8 +168,8 @@ const undoesRounds = (step: PlanStep, record: Step, left: boolean): boolean =>
   isRepeated(step) && !left && !hasNoUndo(step) && goesBack(record);
 
 /**
- * It has failed; or, on the way forward, its next try follows or a person is asked: both include the
- * execution's record (S12).
+ * The step has failed; or, while the execution goes forward, its next try follows or a person is asked: both
+ * writes include the execution's record (S12).
  */
 function afterFailure(
   step: ChildStep | MapStep,

@@ -41,7 +41,7 @@ export const succeed: Rule = {
   unread: true,
 };
 
-/** Nothing works and nothing is left to undo: the end, and which one it is. */
+/** Ends the execution once nothing is at work and nothing is left to undo, and decides which end it is. */
 export const endUndo: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
@@ -73,7 +73,7 @@ export const endUndo: Rule = {
   },
 };
 
-/** Includes a child execution that undid itself. */
+/** Whether the step was compensated, or a child execution of it undid itself. */
 const wasCompensated = (record: Step | undefined): boolean =>
   record?.status === 'compensated' ||
   Object.values(record?.children?.ended ?? {}).some(({ status }) => status === 'compensated');

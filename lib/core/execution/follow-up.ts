@@ -42,7 +42,7 @@ export const unannounced = (plan: Plan, state: Snapshot): ExecutionChanges => {
   return plan.announceEnds === false && !isAwaited ? { wakeAt: undefined, dispatches: {} } : {};
 };
 
-/** Nothing is left to undo: the end, at once or with its on-failure steps. */
+/** Makes the end once nothing is left to undo: at once, or with its on-failure steps. */
 export function end(
   plan: Plan,
   state: Snapshot,

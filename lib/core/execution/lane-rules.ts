@@ -50,7 +50,10 @@ const isToEnter = (execution: Execution, record: Step | undefined): boolean =>
     record.status === 'ready' ||
     (record.status === 'waiting' && wasResumed(execution, record)));
 
-/** It queues, or reads the lane again: at its time, or after a pause, during which the lane skipped it. */
+/**
+ * Queues for a place, or reads the lane again: at the time set for that, or after a pause, during which the
+ * lane skipped the execution.
+ */
 export const useLane: Rule = {
   apply: (plan, state, event) => {
     const { execution, steps } = state;
@@ -92,7 +95,7 @@ export const leaveQueue: Rule = {
   says: { lane: 'it leaves the queue of its lane' },
 };
 
-/** Leaves the lane after its end, once nothing of it can act any more. */
+/** Leaves the lane after the end of the execution, once nothing of the execution can act any more. */
 export const leaveLane: Rule = {
   apply: (plan, state, event) => {
     const { lane, wakeAt } = state.execution;
@@ -125,7 +128,10 @@ export const staysInLane = (
   return { wakeAt: Math.max(now, lane.freeAt ?? 0), lane: { ...lane, announced: true } };
 };
 
-/** Its end was announced before it left. */
+/**
+ * The decision about an execution whose end was announced before it leaves its lane; undefined for any other
+ * execution.
+ */
 export function leftAfterEnd(execution: Execution, event: Evaluation): Decision | undefined {
   const { lane } = execution;
   if (lane?.announced !== true) return undefined;

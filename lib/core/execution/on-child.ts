@@ -95,7 +95,10 @@ function recordAfter(
   }
 }
 
-/** It failed before it began: its execution's place was taken first, so it can never begin. */
+/**
+ * The record of a step that failed before it began: the places of its executions were taken first, so none of
+ * them can ever begin.
+ */
 function refusedStart(
   step: ChildStep | MapStep,
   started: Step,
@@ -183,14 +186,17 @@ function outputOf(
 const kept = (output: Json | undefined, most: number): Json | undefined =>
   output === undefined || utf8Bytes(JSON.stringify(output)) > most ? undefined : output;
 
-/** A child that has succeeded is undone with its parent; S1 this is its only way out. */
+/**
+ * Stops the execution because its parent stops. If it has succeeded, it is undone with its parent; S1 no
+ * other move leaves that status.
+ */
 function stop(
   state: Snapshot,
   { undo, endVersion }: { readonly undo: boolean; readonly endVersion?: number },
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  // It stays failed, at a later version, and is not retried any more.
+  // The execution stays failed, at a later version, and is not retried any more.
   if (endVersion !== undefined && isToGoOn(execution, endVersion)) {
     const closed = executionAfter(execution, 'set-wake-time', inputs, closedEnd(execution));
     return writing(execution.id, { execution: closed }, IDLE);

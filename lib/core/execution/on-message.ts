@@ -1,5 +1,6 @@
 /**
- * A message has come to an agent: whether its step is claimed now, waits, is deferred, or is past it.
+ * Decides what becomes of a message that has come to an agent: its step is claimed now, waits, is deferred,
+ * or is already past the message.
  *
  * Owns: the answer to a `deliver`. Does not own: which work there is (`step/ready.ts`), the record of a claim
  * (`step/claim.ts`).
@@ -54,7 +55,7 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   );
   if (work === undefined) {
     if (isLeased(record)) return dropped('leased');
-    // The step is past this message. Its sender may have died before it sent the next messages: evaluate.
+    // The step is past this message. Its sender may have died before sending the next messages, so evaluate.
     return nothing(evaluateNext([message.step], false));
   }
   // Each probe of accepted work has its own message, so a repeated one begins no second chain of probes.

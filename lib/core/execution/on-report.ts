@@ -1,5 +1,6 @@
 /**
- * An attempt reports: its outcome, or that it is alive; or its process is reported dead.
+ * Decides what follows from an attempt's report (its outcome, or that it is alive), or from the report that
+ * its process is dead.
  *
  * Owns: the answers to `heartbeat`, `report` and `process-died`, and when the read after a report is not
  * needed. Does not own: the step's record (`step/claim.ts`, `step/report.ts`), what comes next (`rules.ts`).
@@ -68,7 +69,9 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
   return writing(execution.id, { step, execution: adopted, question }, evaluateNext([event.step]), note);
 }
 
-/** Under the lease it is the end of the attempt; later only a time changes, which no lease covers. */
+/**
+ * Under the lease, a death is the end of the attempt; later it only changes a time, which no lease covers.
+ */
 export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process-died'>): Decision {
   const planStep = agentStep(plan, event.step);
   const before = state.steps[event.step];

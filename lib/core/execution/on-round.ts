@@ -57,7 +57,7 @@ export const allRounds = (
   rounds: number,
 ): Next => ({ kind: 'gather', step, ids: idsOfTries(execution, record), rounds });
 
-/** The answer of the latest round was read, or those of all of them. */
+/** Decides what follows once the answer of the latest round, or the answers of all rounds, were read. */
 export function roundRead(
   plan: Plan,
   step: RepeatedStep,
@@ -175,7 +175,7 @@ const roundsDone = (record: Step, children: Children, state: Snapshot, answers: 
     ...outputOf(children, roundOf(children), state, answers),
   });
 
-/** It has failed, which is tolerated: its output is that of the successful rounds. */
+/** The record of a step whose failure is tolerated: its output is that of the successful rounds. */
 function answersKept(record: Step, children: Children, state: Snapshot, answers: Answers): Step {
   const kept = { ...children, rounds: children.rounds ?? { done: 0 } };
   return stepAfter(record, 'child-ended', answers, outputOf(kept, answers.outputs.length, state, answers));

@@ -20,11 +20,14 @@ import { hasOutput } from '../records/value-ref.ts';
 import { leftOutIn, lostIn } from '../step/left-out.ts';
 import { scopeOf } from '../step/turn.ts';
 
-/** Cheap enough to be kept with the rest. */
+/** An output up to this size is always kept: it costs hardly more than the rest of the record. */
 const SMALL_BYTES = 200;
-/** With the largest input it still fits into an item of the store (400 KB). */
+/**
+ * The largest output that a record keeps: with the largest input it still fits into an item of the store (400
+ * KB).
+ */
 const MAX_KEPT_BYTES = 100_000;
-/** Shown up to this size; a larger output must be read step by step. */
+/** The largest output that is shown; a larger one must be read step by step. */
 const MAX_SHOWN_BYTES = 100_000;
 
 /** The fields for the output in the record of a successful execution. An end must always be possible. */

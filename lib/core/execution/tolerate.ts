@@ -75,7 +75,10 @@ function forwardMove(
   return record.status === 'compensation-failed' ? 'leave' : 'tolerate';
 }
 
-/** A write closes it, because a process that read before the stop could still undo it. */
+/**
+ * The move that closes the step after a stop: it needs a write, because a process that read before the stop
+ * could still undo the step.
+ */
 function closedMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
   if (record.afterFailure === 'continue') return 'leave';
   if (!effectOf(step, record).isOwed) return undefined;

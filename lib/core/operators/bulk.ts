@@ -59,10 +59,10 @@ export interface Bulk {
   /** Executions that the filter found in a status in which the action is never possible. */
   readonly leftOut: number;
   readonly pages: number;
-  /** The first of its executions. */
+  /** The first executions of the bulk action. */
   readonly examples: readonly string[];
   readonly confirmedAt?: number;
-  /** The person in whose name it acts: the one who confirmed it. */
+  /** The person in whose name the bulk action acts: the one who confirmed it. */
   readonly confirmedBy?: Caller;
   /** Its records disappear by themselves at this time. */
   readonly goneAt: number;

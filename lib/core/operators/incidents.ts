@@ -61,7 +61,7 @@ function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string 
   return `, because step '${name}' is a point of no return, and its execution has not ended: a cancel stops that first, then undoes everything if it left nothing behind`;
 }
 
-/** The choices that need a value, and no other takes it. */
+/** By value, the only choice that takes it, and needs it. */
 const TAKERS = { input: 'retry-with-input', output: 'give-output' } as const;
 
 /**

@@ -60,7 +60,7 @@ function contentOf({ type, undo, withinMs, input, step }: Asked): string {
 
 /** A command that was obeyed. */
 export interface Obeyed {
-  /** The time at which it was obeyed. */
+  /** The time at which the command was obeyed. */
   readonly at: number;
   /** For a retry the number of the latest question that it concerns, 0 if there is none. */
   readonly upTo?: number;
@@ -70,7 +70,7 @@ export interface Obeyed {
 
 const TYPES: readonly Command['type'][] = ['cancel', 'pause', 'resume', 'retry'];
 
-/** The memory of the command if it, or another one under its id, was obeyed. */
+/** The memory of the command if this command, or another one under its id, was obeyed. */
 export function obeyedOf({ commands }: Remembering, command: Asked): Obeyed | undefined {
   const { type, commandId } = command;
   if (commandId === undefined || commands.length === 0) return undefined;

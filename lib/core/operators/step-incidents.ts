@@ -87,7 +87,7 @@ function recoveryChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incid
       : undoable(plan, state, step.name) === 'now'
         ? [{ choice: 'undo-all' as const, ...(mayHavePassed(step, record) ? careful : {}) }]
         : []),
-    // It has its end already, which no on-failure step changes.
+    // An execution that follows up has its end already, which no on-failure step changes.
     ...(plan.onFailureOf === undefined ? [{ choice: 'keep' } as const] : []),
   ];
 }
@@ -162,9 +162,9 @@ interface Resolving {
   readonly variant: AgentStep | undefined;
   readonly incident: Incident;
   readonly answer: Resolution;
-  /** A person's word that nothing happened, where it is asked for. */
+  /** Whether a person says that nothing happened, where a choice needs that word. */
   readonly isCertain: boolean;
-  /** The failure, if the time for an answer is over. */
+  /** The failure of the step, if the time for an answer is over. */
   readonly failure: Failure | undefined;
 }
 

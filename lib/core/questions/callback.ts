@@ -89,7 +89,7 @@ function isToOpen(step: CallbackStep, state: Snapshot): boolean {
   return state.steps[step.name]?.status !== 'answered' && waitEndsAt(step, state) !== undefined;
 }
 
-/** A write that ends a step's waiting closes its question. */
+/** Adds the closing of the step's question to a write that ends the step's waiting. */
 export function closeCallback(state: Snapshot, event: Event, decision: Decision): Decision {
   const { write } = decision;
   if (state.questions === undefined || write?.step === undefined) return decision;

@@ -59,7 +59,9 @@ export const askAboutDeadline: Rule = {
   says: { 'incident-opened': 'a person is asked' },
 };
 
-/** It has no attempt under way, and is not over: a person may know its outcome. */
+/**
+ * The statuses of a step that is not over and may have no attempt under way: a person may know its outcome.
+ */
 const HANGING: ReadonlySet<Step['status'] | undefined> = new Set(['retrying', 'accepted', 'unknown']);
 const isHanging = (record: Step | undefined): record is Step =>
   HANGING.has(record?.status) && !isLeased(record);

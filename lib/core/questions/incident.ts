@@ -207,7 +207,7 @@ export const resolved = (
   inputs: DecisionInputs,
 ): Incident => closed(incident, { closedBy, choice, reason, caller, commandId }, inputs);
 
-/** The write that opens one. */
+/** The write that opens an incident. */
 export function opening(state: Snapshot, asked: NewIncident, inputs: DecisionInputs): Decision {
   const { step, deadlineAt, remindAt = deadlineAt } = asked;
   const question = opened<Incident>(state.execution, { number: incidentNumber(state), ...asked }, inputs);

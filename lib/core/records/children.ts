@@ -10,25 +10,32 @@ import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
 import type { ValueRef } from './value-ref.ts';
 
-/** The step that runs an execution as one of its own. */
+/** The step that runs this execution as one of its own. */
 export interface Parent {
   readonly executionId: string;
   readonly step: string;
   readonly index: number;
-  /** When the parent started: remains of an earlier life of its id are not its own. */
+  /** When the parent started: tells the parent from an earlier execution with the same id. */
   readonly since?: number;
-  /** The step's epoch when it was started; absent: the first. A retried step has others. */
+  /** The step's epoch when this execution was started; absent: the first. A retry begins another epoch. */
   readonly epoch?: number;
-  /** Only for a step with a recovery or with rounds: which of its tries this is; absent: the first. */
+  /**
+   * Only for a step with a recovery or with rounds: which of its tries this execution is; absent: the first.
+   */
   readonly try?: number;
-  /** A part of a list, or a round that an agent performs: only its parent needs it. */
+  /**
+   * Set for a part of a list and for a round that an agent performs: only the parent needs such an execution.
+   */
   readonly part?: true;
   /**
    * When the topmost execution started, whose plan is this old; only present if a lane reads it; absent:
    * `since`.
    */
   readonly planSince?: number;
-  /** It, or one above it, has a place in a lane, and so this one is in that lane as well. */
+  /**
+   * Set if the parent, or an execution above it, has a place in a lane: then this execution is in that lane,
+   * too.
+   */
   readonly inLane?: true;
   /** Absent for a part of a root's own list, which has the workflow and the tags itself. */
   readonly root?: Root;
@@ -45,29 +52,40 @@ export interface ChildEnd {
   readonly status: ExecutionStatus;
   /** The version of the child's record: a later end counts, an earlier one is outdated. */
   readonly version: number;
-  /** Nothing of it is in effect any more, or ever was. */
+  /** Whether nothing of the child is in effect: all of it was undone, or nothing ever took effect. */
   readonly clean: boolean;
-  /** Items of its part of the list that failed and were tolerated. */
+  /** How many items of its part of the list failed and were tolerated. */
   readonly failed?: number;
-  /** It succeeded, and a tolerated failure in it may have left something in effect. */
+  /** Set if the child succeeded, but a tolerated failure in it may have left something in effect. */
   readonly left?: true;
-  /** Why it ended without success: a step and its code. Many are alike, so that their ends are grouped. */
+  /**
+   * Why the child ended without success: a step and a failure code. It says no more, so that many ends are
+   * alike and can be grouped.
+   */
   readonly why?: string;
-  /** It failed because one of its steps failed for good: the same again cannot help. */
+  /**
+   * Set if the child failed because one of its steps failed for good: another try in the same way cannot
+   * help.
+   */
   readonly permanent?: true;
-  /** It failed after an operator had canceled it: it does not go on when its parent is retried. */
+  /**
+   * Set if the child failed after an operator had canceled it: a retry of the parent does not continue it.
+   */
   readonly canceled?: true;
   /**
-   * Until then an attempt of it that is not undone may still be acting: the next try does not begin before.
+   * Until this time an attempt of the child that is not undone may still act: the next try does not begin
+   * before it.
    */
   readonly actsUntil?: number;
-  /** Only in a lane: until then an attempt of it, even to undo or after a success, may still be acting. */
+  /**
+   * Only in a lane: until this time any attempt of the child, even to undo or after a success, may still act.
+   */
   readonly lateUntil?: number;
 }
 
-/** The most that a step keeps of its executions' outputs; if there is more, they keep it. */
+/** The most bytes of its executions' outputs that a step keeps; larger outputs stay in those executions. */
 export const MAX_GATHERED_BYTES = 100_000;
-/** The step's record contains the input of its round. */
+/** The largest input of a round, because the step's record contains it. */
 export const MAX_ROUND_INPUT_BYTES = 100_000;
 
 /**
@@ -86,7 +104,7 @@ export interface Children {
   readonly tolerated: number;
   /** The total size of a list's outputs that were left out. A step that reads them fails. */
   readonly leftOutBytes?: number;
-  /** The size of one of their outputs that is lost. */
+  /** The size of a lost output of one of the executions. */
   readonly lostBytes?: number;
   /** Ends by index: a set, never a counter, because a child may notify its parent again. */
   readonly ended: Readonly<Record<string, ChildEnd>>;
@@ -96,7 +114,8 @@ export interface Children {
    */
   readonly stop?: { readonly goal: StopGoal; readonly below: number };
   /**
-   * The step's epoch when they were first started, once its execution was retried; absent: the step's own.
+   * The step's epoch when the executions were first started, set once the parent was retried; absent: the
+   * step's own.
    */
   readonly epoch?: number;
   /**
@@ -104,9 +123,9 @@ export interface Children {
    * no round is undone; absent: the first.
    */
   readonly try?: number;
-  /** Only in a lane: until then one of the earlier tries may still be acting. */
+  /** Only in a lane: until this time one of the earlier tries may still act. */
   readonly lateUntil?: number;
-  /** Only for a step that is repeated. */
+  /** Only for a step with rounds. */
   readonly rounds?: RoundsSoFar;
   /**
    * By number (the item's place in a list, otherwise the try, from 1): the version of an end after which it
@@ -131,11 +150,11 @@ export interface RoundsSoFar {
   readonly input?: Json;
   /** The latest round's input is stored outside the table: `input` is absent until it is loaded. */
   readonly inputAt?: ValueRef;
-  /** The latest round has its number, and begins with a message: how long it waits for that. */
+  /** Set while the latest round waits for the message that it begins with: how long it waits. */
   readonly awaits?: { readonly withinMs: number };
   /** The message that the latest round has begun with; the input has its body. */
   readonly received?: ReceivedMessage;
-  /** The latest round's answer ends them. */
+  /** Set if the answer of the latest round ends the rounds. */
   readonly isOver?: true;
   /** A tolerated failure in an earlier round may have left something in effect. */
   readonly left?: true;

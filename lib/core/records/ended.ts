@@ -21,11 +21,11 @@ export interface Ended {
   readonly endedAt: number;
   /** Why it left the straight path; absent after a success. */
   readonly cause?: Cause['kind'];
-  /** The person who canceled it, or resolved the incident that stopped it. */
+  /** The person who canceled the execution, or resolved the incident that stopped it. */
   readonly by?: Caller;
-  /** The effects that it left; after a success only those of tolerated failures. */
+  /** The effects that the execution left; after a success only those of tolerated failures. */
   readonly standing?: Standing;
-  /** Its on-failure steps that failed for good, or got no answer in time. Absent if there is none. */
+  /** The on-failure steps that failed for good, or got no answer in time. Absent if there are none. */
   readonly onFailureFailed?: readonly FailedOnFailure[];
 }
 
@@ -34,7 +34,7 @@ export interface FailedOnFailure {
   readonly step: string;
   /** The code of its last failure. */
   readonly code: string;
-  /** It may have acted nevertheless. */
+  /** Set if the step may have acted nevertheless. */
   readonly mayStand?: true;
 }
 

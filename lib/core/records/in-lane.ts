@@ -10,10 +10,13 @@
 import type { LaneEntry } from './lane.ts';
 import { type Execution, isTerminal, isUndecided } from './state.ts';
 
-/** It has its place in this epoch, and its record says so. */
+/** Whether the execution has its place in this epoch, by its own record. */
 export const isAdmitted = ({ lane, epoch }: Execution): boolean => lane?.admitted === epoch;
 
-/** It waits in the queue. Once it does not, this entry never will again. */
+/**
+ * Whether the execution of this entry still waits in the queue. Once it does not, this entry never waits
+ * again.
+ */
 export const mayBePlaced = (
   { life, epoch }: LaneEntry,
   execution: Execution | undefined,

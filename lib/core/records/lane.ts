@@ -12,7 +12,7 @@ export interface LaneEntry {
   readonly epoch: number;
 }
 
-/** It waits for a place: the lowest `place` is next, then the lowest id. */
+/** An execution that waits for a place: the lowest `place` is next, then the lowest id. */
 export interface Queued extends LaneEntry {
   readonly place: number;
 }
@@ -38,19 +38,21 @@ export interface OwnLane {
   readonly key: string;
   /** 0 to 9, given at the start. */
   readonly priority?: number;
-  /** The epoch in which it got its place. */
+  /** The epoch in which the execution got its place. */
   readonly admitted?: number;
-  /** When its time began: when it got its place, or with the pause in which it got it. */
+  /**
+   * When the time of the execution began: when it got its place, or with the pause during which it got it.
+   */
   readonly placedAt?: number;
-  /** It is among the first in the queue, and reads the lane again at this time. */
+  /** When the execution, which is among the first in the queue, reads the lane again. */
   readonly checkAt?: number;
-  /** It has ended: from this time on nothing of it can act. */
+  /** Set once the execution has ended: from this time on nothing of it can act. */
   readonly freeAt?: number;
-  /** The version of the write that ended it: leaving the lane is a later write. */
+  /** The version of the write that ended the execution: it leaves the lane in a later write. */
   readonly endVersion?: number;
-  /** Its end is announced, and it leaves later. */
+  /** Set if the end is announced and the execution leaves the lane later. */
   readonly announced?: true;
-  /** The epoch in which it left the queue before it ended. */
+  /** The epoch in which the execution left the queue before it ended. */
   readonly left?: number;
 }
 
@@ -64,9 +66,9 @@ export interface LaneWork {
   /** A start writes the limit of its plan, which is as old as this; no other write does. */
   readonly limitAt?: number;
   readonly own: Queued;
-  /** The lane skips it until the pause is over. */
+  /** Whether the execution is paused: the lane skips it until the pause is over. */
   readonly isPaused: boolean;
-  /** It got its place in this epoch. */
+  /** Whether the execution has got its place in this epoch. */
   readonly wasIn: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface MailboxEntry {
   readonly id: string;
   /** When it was accepted, epoch ms. */
   readonly at: number;
-  /** The size of its body. */
+  /** The size of the body. */
   readonly bytes: number;
 }
 
@@ -78,5 +78,5 @@ export const MOST_ENTRIES = 1_000;
 export const MOST_BYTES = 16_000_000;
 /** The longest body, as JSON. */
 export const MOST_MESSAGE_BYTES = 200_000;
-/** A message that was taken is known by its id for so long. */
+/** How long a message that was taken is known by its id. */
 export const KEPT_TAKEN_MS: number = 30 * 86_400_000;

@@ -29,7 +29,7 @@ export interface Pause {
   /** Since when its workflow is paused: the execution was started paused, so no reader has an older state. */
   readonly workflowPausedAt?: number;
   readonly endedAt?: number;
-  /** The person who ended it; absent if no person did. */
+  /** The person who ended the pause; absent if no person did. */
   readonly endedBy?: Caller;
 }
 
@@ -42,11 +42,11 @@ export const pauseDeadlineAt = ({ at, withinMs }: Pause): number => at + withinM
 
 /** Pauses that are over and no longer kept separately. */
 export interface EarlierPauses {
-  /** The number of the last one. */
+  /** The number of the last of these pauses. */
   readonly number: number;
-  /** When the first one began. */
+  /** When the first of them began. */
   readonly at: number;
-  /** When the last one ended. */
+  /** When the last of them ended. */
   readonly endedAt: number;
   /** How long they lasted, all together. */
   readonly ms: number;

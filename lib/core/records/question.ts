@@ -89,7 +89,9 @@ export interface Incident extends Asked {
   readonly wrongAnswer?: string;
   /** The choice that holds when the time is over. */
   readonly otherwise: Choice;
-  /** The deadline stands still during a pause; it has been moved for those up to this number. */
+  /**
+   * The number of the latest pause for which the deadline was moved, because it stands still during a pause.
+   */
   readonly movedFor?: number;
   /** Not announced: another item's question in the same execution is. It is asked and answered separately. */
   readonly quiet?: true;
@@ -97,7 +99,7 @@ export interface Incident extends Asked {
   /** The person, if the gateway vouches for one. */
   readonly caller?: Caller;
   readonly reason?: string;
-  /** The command to many executions that answered it: it identifies a repetition. */
+  /** The id of the bulk command that answered the question; it identifies a repetition. */
   readonly commandId?: string;
 }
 

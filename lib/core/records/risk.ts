@@ -22,11 +22,14 @@ const WAITS_FOR: ReadonlySet<RiskReason['why'] | undefined> = new Set([
   'cannot-tell',
 ]);
 
-/** The agents that it waits for. */
+/** The agents that the execution waits for. */
 export const agentsWaitedFor = ({ why, agent, agents = [] }: RiskReason): readonly string[] =>
   agent !== undefined && WAITS_FOR.has(why) ? [agent, ...agents] : agents;
 
-/** Overdue for so long that it is at risk by that alone, whatever its record says. */
+/**
+ * Whether the execution has been overdue for so long that it is at risk by that alone, whatever its record
+ * says.
+ */
 export const isOverdue = ({ wakeAt }: Pick<Execution, 'wakeAt'>, now: number): boolean =>
   wakeAt !== undefined && wakeAt + OVERDUE_RISK_MS <= now;
 
@@ -39,7 +42,10 @@ export interface Risk {
   readonly riskAt: number;
 }
 
-/** A retry, and a place in a lane, give it its time once more. Time that a pause gives back is included. */
+/**
+ * When three quarters of the time of the execution are over. A retry, or a place in a lane, gives it its
+ * whole time again; time that a pause gives back is included.
+ */
 export function riskAt({ startedAt, retries, lane, deadlineAt }: Execution): number {
   const from = Math.max(startedAt, retries?.at(-1)?.at ?? 0, lane?.placedAt ?? 0);
   return Math.floor(from + RISKY_PART * (deadlineAt - from));
@@ -52,7 +58,7 @@ export function riskAt({ startedAt, retries, lane, deadlineAt }: Execution): num
 export const isLate = (execution: Execution, now: number): boolean =>
   isForward(execution.status) && now >= riskAt(execution);
 
-/** Since when it is at risk; nothing if it is not. */
+/** Since when the execution is at risk; undefined if it is not. */
 export function atRiskSince(risk: Risk, now: number): number | undefined {
   const { status, wakeAt, riskSince } = risk;
   if (isTerminal(status)) return undefined;
@@ -65,7 +71,10 @@ export function atRiskSince(risk: Risk, now: number): number | undefined {
   return times.length === 0 ? undefined : Math.min(...(times as number[]));
 }
 
-/** Since when and why it is at risk; nothing if it is not. Its record says more than the clock. */
+/**
+ * Since when and why the execution is at risk; empty if it is not. A reason in its record goes before one
+ * that only the clock shows.
+ */
 export function riskNow(
   execution: Execution,
   now: number,

@@ -38,7 +38,10 @@ const FLAPPING_MS = 600_000;
 const MAX_TRIAL_MS = 60_000;
 /** How long a process uses its last read of an open breaker. */
 export const OPEN_FRESH_MS = 5_000;
-/** While an operator keeps it open, deferred work is evaluated again after this time, and then spread. */
+/**
+ * While an operator keeps the breaker open, deferred work is evaluated again after this time, and then
+ * spread.
+ */
 const PAUSED_MS = 30_000;
 /** How many failed calls the record names. */
 const MAX_NAMED = 2 * THRESHOLD;
@@ -73,15 +76,15 @@ export interface Breaker {
   readonly trial?: string;
   readonly trialUntil?: number;
   readonly closedAt?: number;
-  /** An operator keeps it open. */
+  /** Present while an operator keeps the breaker open. */
   readonly pause?: Hold;
   /** The latest pause that is over. */
   readonly lastPause?: EndedHold;
 }
 
 /**
- * Until when it defers work; nothing while it is closed. A trial is possible once that time has come, and
- * defers all work but its own.
+ * Until when the breaker defers work; undefined while it is closed. A trial is possible once that time has
+ * come, and defers all work but its own.
  */
 export function notBeforeOf(breaker: Breaker | undefined, now: number): NotBefore | undefined {
   if (breaker?.pause !== undefined) {
@@ -115,7 +118,9 @@ export const newBreaker = (agent: string): Breaker => ({
   writeId: '',
 });
 
-/** The record after failed calls, or nothing if they are not news because it is open already. */
+/**
+ * The record after failed calls, or undefined if the breaker is open already, so that they change nothing.
+ */
 export function afterCalls(
   breaker: Breaker | undefined,
   agent: string,
@@ -152,8 +157,8 @@ export function afterCalls(
 }
 
 /**
- * The record after calls that were answered while it is closed, or nothing if that is not news because
- * nothing has failed since before.
+ * The record after calls that were answered while the breaker is closed, or undefined if no call has failed
+ * before them, so that they change nothing.
  * @param answeredAt when the latest was answered: a process that was frozen reports it late
  * @param actedAt when the latest call to act was answered
  */
@@ -177,7 +182,10 @@ export function afterAnswers(
   return { ...(score > 0 ? before : rest), version: before.version + 1, writeId, score };
 }
 
-/** The record after attempts that a bug has ended: it opens nothing, closes nothing and ends no trial. */
+/**
+ * The record after attempts that a bug has ended: the bug neither opens nor closes the breaker, and ends no
+ * trial.
+ */
 export const afterBugs = (
   before: Breaker,
   attempts: number,
@@ -195,7 +203,7 @@ const shortened = ({ code, message }: Failure): Failure => ({
   message: cut(message, MAX_FAILURE_CHARS),
 });
 
-/** Another cooldown begins. */
+/** The record with another cooldown. */
 function cooled(breaker: Breaker, inputs: DecisionInputs): Breaker {
   const cooldowns = breaker.cooldowns + 1;
   const cooldownMs = Math.min(FIRST_COOLDOWN_MS * 2 ** Math.min(cooldowns - 1, 30), MAX_COOLDOWN_MS);

@@ -95,7 +95,8 @@ const deferredBy = (mode: Mode, notBefore: NotBefore, now: number): Deferred => 
 });
 
 /**
- * If it is asked for repeatedly, it is missing since the first time, and unclaimed since it could be claimed.
+ * If work is deferred repeatedly for a missing agent, it is missing since the first time. Unclaimed work is
+ * unclaimed since it could be claimed.
  */
 function missedSince({ deferred, dueAt }: Work, { why }: NotBefore, now: number): number | undefined {
   if (why !== 'not-deployed' && why !== 'unclaimed') return undefined;
@@ -111,7 +112,7 @@ const deferredSince = (record: Step, inputs: DecisionInputs): Pick<StepChanges, 
   undoDeferredAt: record.undoDeferredAt ?? inputs.now,
 });
 
-/** A message that comes nevertheless may be taken. */
+/** Whether a message for the deferred work may be taken if it comes nevertheless. */
 export const isOpenToLateMessages = ({ deferred }: Work): boolean =>
   deferred !== undefined && REASONS[deferred.why].isPassed;
 

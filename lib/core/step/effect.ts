@@ -19,13 +19,15 @@ import { hasEarlierRounds, hasOpenChildren } from './turn.ts';
 export interface Effect {
   /** `open`: work under way decides. `stands`: it acted. `undone`: the act was undone. */
   readonly is: 'none' | 'open' | 'may-stand' | 'stands' | 'undone';
-  /** It must be undone when the execution is, or before the step goes on. */
+  /** Whether the effect must be undone when the execution is, or before the step goes on. */
   readonly isOwed: boolean;
-  /** No attempt acts from then on. Work that a service has accepted may, until an undo stops it. */
+  /**
+   * From this time on no attempt acts. Work that a service has accepted may still act until an undo stops it.
+   */
   readonly attemptsUntil: number;
-  /** Nothing acts from then on: no attempt, no accepted work, nothing of its ended executions. */
+  /** From this time on nothing acts: no attempt, no accepted work, nothing of the step's ended executions. */
   readonly actsUntil: number;
-  /** N1 the same, but also after a success, and for undone work. */
+  /** N1 The same as `actsUntil`, but also after a success and for undone work. */
   readonly lateUntil: number;
 }
 
@@ -79,7 +81,10 @@ function effectOfAttempts(variant: AgentStep, record: Step): Effect {
   };
 }
 
-/** After a wrong answer of its agent the work is done. */
+/**
+ * The effect where the status of the step does not decide it. After a wrong answer of its agent, the work is
+ * done.
+ */
 function soFar(record: Step): Effect['is'] {
   if (isLeased(record)) return 'open';
   if (!record.mayHaveActed) return 'none';
@@ -97,7 +102,7 @@ function acceptedUntil({ effect, acceptsMs, settleMs }: AgentStep, record: Step)
   return acceptsMs === undefined ? 0 : record.processDeadlineAt + settleMs + acceptsMs;
 }
 
-/** One of its processes was lost, so nobody knows what its request did, or does. */
+/** Whether a process of the step was lost, so that it is unknown what its request did, or still does. */
 const wasLost = ({ attempts, leftOut, mayHaveActed }: Step): boolean =>
   mayHaveActed || leftOut !== undefined || attempts.some(({ outcome }) => outcome === 'unknown');
 
@@ -122,21 +127,21 @@ function inChildren(children: Children): Effect['is'] {
   return left.length > 0 ? 'may-stand' : 'none';
 }
 
-/** N1 for its executions, and for the earlier tries. */
+/** N1 Until when the step's executions, earlier tries included, may act. */
 export const childrenActUntil = ({ ended, lateUntil = 0 }: Children): number =>
   Math.max(lateUntil, ...Object.values(ended).map((end) => Math.max(end.actsUntil ?? 0, end.lateUntil ?? 0)));
 
-/** The effects of its child executions stay when the execution is undone. */
+/** Whether the effects of the child executions stay when the parent is undone. */
 export const hasNoUndo = (step: ChildStep | MapStep): boolean =>
   (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
-/** Nothing is undone: a person decided so, or a point of no return was passed. */
+/** Whether nothing of the execution is undone: a person decided so, or a point of no return was passed. */
 export const undoesNothing = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
 
 /**
- * The step is over and something of it stays in effect, or may: its undo failed, its failure was tolerated,
- * or its wrong answer was not corrected in time, and its work has no undo. A success that its author keeps
- * does not count.
+ * Whether the step is over and something of it stays in effect, or may stay: its undo failed, its failure was
+ * tolerated, or its wrong answer was not corrected in time, and its work has no undo. A success that its
+ * author keeps does not count.
  */
 export function leavesEffect(step: PlanStep, record: Step | undefined): boolean {
   if (record === undefined) return false;

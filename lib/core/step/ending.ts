@@ -23,20 +23,22 @@ export interface Ending {
   readonly inputs: DecisionInputs;
   /** Present if a dead service, or another attempt, made it fail: the changes by which it is not charged. */
   readonly uncharged?: NotCharged | undefined;
-  /** The time of the step is over: a person is asked only if no probe can say what it did. */
+  /**
+   * Whether the time of the step is over: then a person is asked only if no probe can say what the step did.
+   */
   readonly isOverTime: boolean;
   /** When the time of the step or of the execution is over. */
   readonly overAt?: number;
-  /** The step is an on-failure step. */
+  /** Whether the step is an on-failure step. */
   readonly isOnFailure: boolean;
 }
 
 export type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'notBefore' | 'away'> & {
-  /** If it has failed, its failure is not final yet. */
+  /** Whether a failure of the step is not final yet. */
   readonly mayFail?: boolean;
   readonly isOverTime?: boolean;
   readonly isOnFailure?: boolean;
-  /** No deadline of the execution ends it. */
+  /** Whether no deadline of the execution ends the attempt. */
   readonly unbounded?: boolean;
   /** When the time of the step or of the execution is over. */
   readonly overAt?: number;
@@ -49,7 +51,7 @@ export const endingOf = (
   inputs: DecisionInputs &
     Omit<Reported, 'token' | 'report' | 'mayFail'> & {
       readonly report?: Report;
-      /** Its process has ended through no fault of its own. */
+      /** Set if the process of the attempt ended through no fault of the attempt. */
       readonly interrupted?: true;
     },
 ): Ending => ({

@@ -12,7 +12,7 @@ import { defined } from '../values/defined.ts';
 import type { Attempt, LeasedStep, Step } from '../records/state.ts';
 
 const MAX_HISTORY = 20;
-/** How many of these are kept from the beginning. */
+/** How many of the first attempts are kept. */
 export const FIRST_KEPT = 5;
 
 /** The attempts that a record keeps. */

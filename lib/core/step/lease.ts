@@ -18,7 +18,7 @@ import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { type Away, awayMs } from '../values/away.ts';
 import { attemptedVariant } from './recovery.ts';
 
-/** Alive is not advancing: the lease ends here unless there is progress before. */
+/** When the lease ends even of an attempt that is alive, unless it makes progress before. */
 export const stalledAt = (step: AgentStep, record: LeasedStep, progressAt: number): number =>
   step.maxNoProgressMs === undefined || record.mode !== 'execute'
     ? Number.POSITIVE_INFINITY
@@ -123,7 +123,7 @@ export const leaseSpanMs = (step: StepLimits): number =>
 
 export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MARGIN_MS;
 
-/** After its time is over, an attempt may take this long to stop and report. */
+/** An attempt may take this long to stop and report after its time is over. */
 export const REPORT_GRACE_MS = 5_000;
 
 /** A process that is certainly dead renews nothing, and neither does an attempt whose time is over. */

@@ -37,7 +37,7 @@ export function leftOutIn(expr: Expr | undefined, state: Snapshot): Failure | un
   return undefined;
 }
 
-/** The same for a list: for the value that it maps over, and for each item's input. */
+/** Does the same for a list: for the value that it maps over, and for each item's input. */
 export const leftOutOfList = (step: MapStep, state: Snapshot): Failure | undefined =>
   leftOutIn(ownExpressions(step), state);
 
@@ -60,7 +60,7 @@ export function lostIn(
   return undefined;
 }
 
-/** The same for the input of the current round. */
+/** Does the same for the input of the current round. */
 export function lostOfRound(state: Snapshot, record: Step | undefined): Failure | undefined {
   const ref = record?.children?.rounds?.inputAt;
   if (record === undefined || ref === undefined || !isLost(state, { holder: holderOf(record.name), ref }))

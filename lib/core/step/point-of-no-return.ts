@@ -23,7 +23,7 @@ import { hasOpenChildren, isFailureOpen, mayHaveChildren } from './turn.ts';
  */
 export type Undoable = 'now' | 'after-stop' | 'undecided' | 'never';
 
-/** If steps differ, the later one counts. */
+/** The order of severity: if steps differ, the later value counts. */
 const EARLIEST_FIRST: readonly Undoable[] = ['now', 'after-stop', 'undecided', 'never'];
 
 /** @param except a step whose own outcome must be decided */

@@ -144,7 +144,7 @@ function foundNothing(ending: Ending): Step {
   });
 }
 
-/** The probe could not tell, or was lost. */
+/** The record after a probe that could not tell, or was lost. */
 export function probedInVain(ending: Ending, report: Report): Step {
   const { step, record, inputs, uncharged } = ending;
   const failure = 'failure' in report ? report.failure : undefined;
@@ -292,10 +292,10 @@ const foundAccepted = (ending: Ending, { askAfterMs }: FoundRunning, withinMs: n
   });
 };
 
-/** Accepted work after one more probe. */
+/** The state of accepted work after one more probe. */
 interface Probed {
   readonly accepted: Accepted;
-  /** Why its time is over, if it is. */
+  /** Why the time of accepted work is over; undefined if it is not. */
   readonly over?: Failure;
 }
 

@@ -21,8 +21,8 @@ import type { Accepted, ProcessOfAttempt, Step } from '../records/state.ts';
 export const CLOCKS_DIFFER_MS = 4_000;
 
 /**
- * If there are more, the earliest ones become one, which lasts as long as the longest of them and is never
- * lowered.
+ * If there are more shares, the earliest are merged into one, which lasts as long as the longest of them and
+ * is never lowered.
  */
 const MOST_APART = 4;
 
@@ -43,7 +43,7 @@ export function withProcess(before: Step, token: string, deadlineAt: number, now
   const own = { token, deadlineAt: deadlineAt + CLOCKS_DIFFER_MS };
   // The same clock will say when its code has returned, so shares that are over by it may be dropped.
   const others = processesOf(before).filter((one) => one.deadlineAt > now);
-  // In a healthy step it is the only one, and the record stays small.
+  // In a healthy step this share is the only one, and the record stays small.
   if (others.length === 0) return { processDeadlineAt: own.deadlineAt, ...noneIn(before) };
   const joined = others.slice(0, Math.max(0, others.length - MOST_APART + 2));
   const apart = others.slice(joined.length);
@@ -67,7 +67,10 @@ export function lowered(record: Step, token: string, untilAt: number): Deadlines
   return record.processes === undefined ? { processDeadlineAt } : { processDeadlineAt, processes };
 }
 
-/** An attempt that was away goes on for as much longer. */
+/**
+ * Moves the process deadline later by the time for which the attempt was away, because it goes on for as much
+ * longer.
+ */
 export function withLater<Record extends Step>(record: Record, ms: number): Record {
   if (ms === 0) return record;
   const { processDeadlineAt, processes } = record;
@@ -81,6 +84,9 @@ const LAST_PROBES_MS = 600_000;
 /** L1 by then accepted work that cannot be stopped is left as it is, even if no probe could be made. */
 export const givenUpAt = ({ untilAt }: Accepted): number => untilAt + LAST_PROBES_MS;
 
-/** It cannot be stopped: only an answer, or the end of its time, decides what becomes of it. */
+/**
+ * Whether accepted work cannot be stopped: only an answer, or the end of its time, decides what becomes of
+ * it.
+ */
 export const isAwaited = ({ effect, undo }: AgentStep, { status }: Step): boolean =>
   status === 'accepted' && undo === 'none' && effect !== 'none';

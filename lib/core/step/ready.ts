@@ -46,9 +46,9 @@ export interface Work {
   readonly attempt: number;
   /** When this piece of work arose. */
   readonly sinceAt: number;
-  /** It must not begin before this time; ≥ sinceAt. */
+  /** The time before which the work must not begin; ≥ sinceAt. */
   readonly dueAt: number;
-  /** It is deferred until `dueAt`. */
+  /** Why the work is deferred until `dueAt`; absent if it is not deferred. */
   readonly deferred?: Deferred;
 }
 
