@@ -62,6 +62,16 @@ it('give a later round what is constant beside its message, too', () => {
   expect(plan.steps).toMatchObject([{ rounds: { next: { board: 'same' } } }]);
 });
 
+it('come after the step that says how long they wait', () => {
+  const { plan } = define((w) => {
+    const time = w.receive('time', { message: z.object({ patience: z.string() }), within: '1h' });
+    const within = time.output.patience;
+    w.repeat('a', apply, first, { ...rest, next: received('move', Move), within });
+    w.repeat('b', apply, received('open', Move), { ...rest, within });
+  });
+  expect(plan.steps.map(({ after }) => after)).toEqual([[], ['time'], ['time']]);
+});
+
 it('are typed by the input of a round', () => {
   define((w) => {
     // @ts-expect-error its message is another

@@ -2,9 +2,10 @@
 
 import type { ChildStep } from '../../../lib/core/plan/plan.ts';
 import { decide } from '../../../lib/core/decide.ts';
-import { nextTryBegun } from '../../../lib/core/waiting/child-tries.ts';
+import { afterTry, nextTryBegun } from '../../../lib/core/waiting/child-tries.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
 import type { KnownMailbox } from '../../../lib/core/records/mailbox.ts';
+import { holderOf, withValue } from '../../../lib/core/records/large-values.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { Json } from '../../../lib/core/values/json.ts';
@@ -155,6 +156,16 @@ describe('a round that begins with a message', () => {
     expect(see(planOf(repeated), on(late, NO_MAIL, { pauses })).write?.step).toBeUndefined();
   });
 
+  it('begins with no message alone where what the round before answered is lost', () => {
+    const ref = { id: 'v-1', bytes: 200_000, hash: 'h' };
+    const apart = waiting({ rounds: { done: 1, inputAt: ref, awaits: { withinMs: HOUR_MS } } });
+    const state = on(apart, mail('move', NOW - 5));
+    const lost = withValue(state, { holder: holderOf('sub'), ref }, 'lost');
+    const { write } = see(planOf(repeated), lost);
+    expect(write?.step?.children?.rounds).toMatchObject({ inputAt: ref });
+    expect(write?.step?.children?.rounds).not.toHaveProperty('input');
+  });
+
   it('fails where its message makes its input too large for the record', () => {
     const { write } = see(planOf(repeated), on(waiting(), mail('move', NOW, 'x'.repeat(100_001))));
     expect(write).toMatchObject({
@@ -197,7 +208,12 @@ describe('after a retry of the execution', () => {
     expect(write?.step).toMatchObject({
       status: 'running',
       epoch: 2,
-      children: { try: 2, ended: {}, rounds: { done: 1, input: { last: 7, message: { to: 'b' } } } },
+      children: {
+        try: 2,
+        epoch: 1, // the ids of the rounds before stay
+        ended: {},
+        rounds: { done: 1, input: { last: 7, message: { to: 'b' } } },
+      },
     });
   });
 
@@ -218,5 +234,9 @@ describe('after a retry of the execution', () => {
       children: { ...childrenOf(1, { 0: end('compensated') }, { try: 2 }), rounds: kept },
     });
     expect(nextTryBegun(repeated, record, inputs).children).toMatchObject({ try: 3, rounds: kept });
+    const failing = { ...record, status: 'running' } as const;
+    const tried = { ...repeated, recovery: [] };
+    const after = afterTry(tried, failing, { code: 'x', message: 'x' }, inputs);
+    expect(after.attempts).toMatchObject([{ number: 2, outcome: 'failed', message: 'm-1' }]);
   });
 });
