@@ -65,7 +65,7 @@ it('nobody can be asked about an unsafe agent, so it has no probe and needs none
   const unsafe = declareAgent('unsafe', { input: z.any(), output: z.any(), effect: 'unsafe' } as never);
   expect(lackOf(unsafe, { execute: async () => ({}), undo: async () => ({}) })).toBeUndefined();
   expect(lackOf(unsafe, { execute: async () => ({}) })).toMatchObject({ code: 'no-undo' });
-  // Its author relies on an answer that nobody would ever ask for.
+  // The author relies on a probe, which is never made for an `unsafe` agent.
   const probed = {
     execute: async () => ({}),
     undo: async () => ({}),

@@ -176,7 +176,7 @@ describe('work for a dead service', () => {
     expect(step?.deferred).toEqual({ mode: 'execute', why: 'breaker', at: T0, since: T0 });
     expect(step?.retryAt).toBeGreaterThan(T0 + 60_000);
     expect([service.calls, h.sent.length]).toEqual([0, 0]);
-    // The same message again is early; it waits for nobody and changes nothing.
+    // A second delivery of the message is early: it does not wait, and changes nothing.
     await h.deliver(message as never);
     expect((await stepOf(h, id))?.version).toBe(1);
   });

@@ -124,7 +124,7 @@ describe('the breaker of an agent whose code has a bug', () => {
     expect(breaker?.failingSince).toBeUndefined();
     expect(breaker?.version).toBeLessThan(9);
     service.dead = false;
-    // Nothing is deferred: the next one is performed at once.
+    // No work is deferred: the next execution runs at once.
     const begunAt = h.clock.now();
     expect((await h.run((await h.begin()).id)).execution).toMatchObject({
       status: 'succeeded',

@@ -94,7 +94,8 @@ it('code that returns after its lease is over keeps nobody waiting for its proce
   const beganAt = h.clock.now();
   const state = await h.run(id);
   expect(state.steps['ship']).toMatchObject({ status: 'done', attempt: 2 });
-  // Its acts count once its code has returned, not an hour later when its process is over.
+  // The attempt cannot act any more once its code has returned, not only an hour later when its process has
+  // ended.
   expect(h.clock.now() - beganAt).toBeLessThan(60_000);
 });
 

@@ -26,7 +26,7 @@ describe('an execution whose last step was done in time', () => {
     const h = harness(only, { a: ok });
     const { id } = await h.begin();
     const [send] = h.sent.splice(0);
-    // Its process is gone between the report and what follows from it.
+    // The process dies between the report and what follows from it.
     const write = h.store.write;
     Object.assign(h.store, {
       write: (one: Parameters<typeof write>[0]) =>

@@ -54,7 +54,7 @@ it('is not called any more, also by a process that was well, and its step says w
   const pause = { by: ann, reason: 'asked to' };
   const deferred = { mode: 'execute', why: 'paused', at: w.clock.now(), since: pausedAt, pause };
   expect(step).toMatchObject({ deferred, attempt: 0 });
-  // It is evaluated again soon, however long the pause lasts (S12).
+  // The deferred work is evaluated again soon, however long the pause lasts (S12).
   expect(retryAt - w.clock.now()).toBeLessThan(36_000);
   const now = await breakersNow(w.scheduler, ['carrier']);
   const [said] = explain(ship.plan, state, w.clock.now(), () => true, now).steps;
@@ -82,7 +82,7 @@ it('waits as long as the pause lasts, without a trial, and goes on after it with
   const { execution } = await w.run(id);
   expect(execution.status).toBe('succeeded');
   expect((execution.endedAt ?? 0) - resumedAt).toBeLessThan(6 * 60_000);
-  // Its time went on meanwhile.
+  // The time of the execution went on during the pause.
   expect(execution.deadlineAt).toBe(execution.startedAt + 2 * 3_600_000);
   expect((await w.breakers.read('carrier'))?.lastPause).toMatchObject({ endedBy: ann, endedAt: resumedAt });
   expect(w.news.filter(({ about }) => about === 'breaker')).toMatchObject([

@@ -73,7 +73,7 @@ it('defers what is too much, charges nothing, and says so', async () => {
   const { ship: step } = state.steps;
   expect(step).toMatchObject({ status: 'retrying', attempt: 0, stageAttempt: 0, deferred: { why: 'rate' } });
   expect(state.execution).not.toHaveProperty('riskSince');
-  // S12: whatever else it waits for, it is evaluated again by then.
+  // S12: the wake time is no later than the deferred claim, whatever else the execution waits for.
   expect(state.execution.wakeAt).toBeLessThanOrEqual(step?.retryAt ?? 0);
   const [said] = explain(ship.plan, state, w.clock.now()).steps;
   expect(said?.because).toContain("not tried yet: the rate of agent 'carrier' was used up");

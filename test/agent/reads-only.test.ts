@@ -36,7 +36,7 @@ describe('a service that reads and does not act', () => {
     const failing = await breakers.read('card');
     expect(failing?.openedAt).toBeDefined();
     expect(failing?.failingSince).toBe(T0);
-    // Its trials are probes as well: none of them closes it.
+    // The breaker's trials are probes as well: none of them closes it.
     expect(h.notes.filter(({ what }) => what === 'breaker-closed')).toEqual([]);
     for (const id of ids) {
       const { execution, steps } = await h.state(id);

@@ -48,7 +48,7 @@ describe('looks of one process at one execution', () => {
     begun[0]?.end();
     await codeReturned();
     expect([names(), over]).toEqual([['a', 'b,c'], ['a']]);
-    // It has begun to read: a later caller may have written after that.
+    // The second evaluation has begun to read: a later caller may have written after that.
     all.push(take('d'));
     await codeReturned();
     begun[1]?.end();

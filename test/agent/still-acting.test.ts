@@ -37,7 +37,7 @@ it.each([undefined, '25s'])(
     expect((await h.run(id)).execution.status).toBe('succeeded');
     const [first, second] = told;
     expect(first![0]).toBe(first![1] + TIMEOUT_MS);
-    // By then ten seconds of the step's own time have gone by.
+    // The second attempt begins when ten seconds of the step's own time have passed.
     expect(second![0]).toBe(within === undefined ? second![1] + TIMEOUT_MS : startedAt + 25_000);
   },
 );

@@ -58,7 +58,7 @@ describe('a callback', () => {
       token: expect.stringMatching(/^e-1\.paid\..+/),
       waitsUntil: c.clock.now() + 600_000,
     });
-    // Its turn has not come, so nobody needs its token.
+    // The turn of `ok` has not come, so its token is not needed yet.
     expect(await stepOf(c, id, 'ok')).not.toHaveProperty('token');
     await c.post(`/callbacks/${token}/complete`, { output: { amount: 1 } });
     expect(await stepOf(c, id, 'paid')).not.toHaveProperty('token');

@@ -139,7 +139,7 @@ describe('an execution with large outputs', () => {
   });
 });
 
-/** Its failure is shown with the reason for its wait. */
+/** A step that waits, whose failure is shown with the reason for its wait. */
 const failed = (name: string, char: string): Step =>
   done(name, {
     status: 'waiting',

@@ -236,7 +236,7 @@ describe('a cancel', () => {
     };
     expect((await c.get(`/executions/${id}`)).body).toMatchObject({ status: 'running', standing });
     const answer = await c.post(`/executions/${id}/cancel`, { undo: false });
-    // Nobody works on it: it is over by now, and its answer shows this.
+    // No attempt is under way, so the execution ends at once, and the answer shows this.
     expect([answer.status, answer.body]).toEqual([
       202,
       { executionId: id, status: 'failed', undo: false, standing },

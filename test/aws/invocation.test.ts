@@ -71,7 +71,7 @@ describe('of a batch of messages', () => {
   it('one that comes when no time is left comes again, and nothing is claimed (S9)', async () => {
     const execution = anExecution({ input: { n: 1 }, deadlineAt: Date.now() + 3_600_000 });
     dynamo.on(QueryCommand).resolves({ Items: [executionItem(execution, 2)] });
-    // Its breaker has no record.
+    // The breaker of the agent has no record.
     dynamo.on(GetItemCommand).resolves({});
     dynamo
       .on(GetItemCommand, { Key: planKey(execution.plan) })
@@ -81,7 +81,7 @@ describe('of a batch of messages', () => {
     expect(await invoke([textOf('e-1')], 0)).toEqual(named('m0'));
     expect(dynamo.commandCalls(PutItemCommand)).toHaveLength(0);
     expect(calls).toBe(0);
-    // The same message is accepted if there is enough time: only the time was the reason.
+    // With enough time the same message is accepted: only the missing time was the reason.
     expect(await invoke([textOf('e-1')])).toEqual(named());
     expect(calls).toBe(1);
   });

@@ -214,7 +214,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
           EventBusName: 'the-bus',
           Source: 'steadfast',
           DetailType: 'Steadfast Execution Ended',
-          // It is sent in seconds.
+          // The time is sent in seconds.
           Time: ended.endedAt / 1_000,
           Detail: detailOf(ended),
         },

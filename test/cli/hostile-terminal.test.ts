@@ -133,7 +133,10 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   'resume-workflow': ['x'],
   graph: ['x'],
 };
-/** They run until they are stopped, or change a deployment on AWS; all their output goes the same way. */
+/**
+ * Commands that are not run here: they run until they are stopped, or change a deployment on AWS. All their
+ * output goes the same way.
+ */
 const ELSEWHERE = new Set(['dev', 'serve', 'console', 'worker', 'bulk', 'logs']);
 
 async function commandsOf(): Promise<string[]> {

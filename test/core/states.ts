@@ -247,9 +247,9 @@ const stateOf = (plan: Plan): fc.Arbitrary<Snapshot> =>
 const casesOf = (of: fc.Arbitrary<Plan>): fc.Arbitrary<Case> =>
   of.chain((plan) => stateOf(plan).map((state): Case => ({ plan, state })));
 
-/** With agents' steps only. */
+/** Cases whose plans have only agents' steps. */
 export const cases: fc.Arbitrary<Case> = casesOf(plans);
-/** With steps of all kinds, and what is known of the mailbox. */
+/** Cases whose plans have steps of all kinds, with what is known of the mailbox. */
 export const mixedCases: fc.Arbitrary<Case> = fc
   .tuple(casesOf(plansOf(anyStep)), knownMailbox(NOW))
   .map(([{ plan, state }, mailbox]) => ({ plan, state: { ...state, ...defined({ mailbox }) } }));

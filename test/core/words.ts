@@ -40,7 +40,7 @@ export const explained = (
     more.breakers,
   );
 
-/** In ms from `NOW`. */
+/** The time in ms from `NOW`. */
 const since = (at: number | undefined): string =>
   at === undefined ? '' : ` ${at < NOW ? '' : '+'}${at - NOW}`;
 /** A missing name is left out; an undefined one is shown. */

@@ -11,7 +11,7 @@ export const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) =
   w.step('b', second, {}, { after: [a], recovery: [askPerson({ within: '1h' })] });
 });
 export const undo = async (): Promise<void> => undefined;
-/** Its first attempt fails with an error that is worth a retry. */
+/** Makes an `execute` whose first call fails with an error that is worth a retry. */
 export function failingOnce(): () => Promise<object> {
   let tries = 0;
   return async () => {

@@ -211,7 +211,7 @@ describe('many executions', () => {
       );
       const { id } = await world.begin({ items: upTo(parts * 25) });
       calls = 0;
-      // Not awaited: if two write at once it waits for time, which moves only below.
+      // The cancel is not awaited: if two processes write at once, it waits for time, which moves only below.
       void cancel(world.scheduler, id, {});
       const end = await world.run(id, { deliverable: () => false });
       expect(end.execution.status).toBe('canceled');

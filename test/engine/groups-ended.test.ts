@@ -55,7 +55,7 @@ describe('a try that was canceled, or left something', () => {
     for (const field of ['givenInput', 'failure']) expect(steps['up']).not.toHaveProperty(field);
   });
 
-  /** Its network cannot be undone, and a person leaves it. */
+  /** An execution whose network cannot be undone, which a person leaves as it is. */
   const stuck = async (): Promise<{ h: Harness; outside: Provider; id: string; waits: Snapshot }> => {
     const { h, outside } = provided(['north']);
     h.implementations['network'] = {

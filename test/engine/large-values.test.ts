@@ -322,7 +322,8 @@ describe('executions that a process has begun to start before the value was lost
     }) as Workflow;
     const world = withValues(flow, { 'agent-a': echo });
     const items = Array.from({ length: 25 * parts }, (__, n) => `${n}${'x'.repeat(1_000)}`);
-    // It has loaded the list, and dies after the first part: the step's record does not show this.
+    // The process has loaded the list, and dies after it created the first part: the step's record does not
+    // show this.
     const store = world.store as { create: MemoryWorld['store']['create'] };
     const { create } = store;
     let begun: string | undefined;

@@ -19,7 +19,7 @@ function open(otherwise?: 'fail' | 'continue', wrap?: (world: MemoryWorld) => Po
 }
 const HOUR_MS = 3_600_000;
 
-/** Until its turn has come to wait for the message. */
+/** Starts an execution and runs it until its step waits for the message. */
 async function waiting(h: Harness): Promise<string> {
   const { id } = await h.begin();
   await drain(h);

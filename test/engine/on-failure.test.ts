@@ -55,7 +55,7 @@ const aTrip = (
 ): Harness =>
   harness(trip, { flights: does('flights'), hotels, desk: { execute: said.execute as never } }, 1, wrap);
 
-/** Its first message to the desk is lost. */
+/** Runs until the execution is following up; the first message to the desk is lost. */
 const untilFollowingUp: RunOptions = {
   supervised: false,
   until: ({ execution }) => execution.status === 'following-up',

@@ -10,9 +10,9 @@ export const never: Promise<never> = new Promise(() => undefined);
 
 export interface Process {
   readonly ports: Ports;
-  /** From now on nothing that it began has an effect. */
+  /** Kills the process: from now on nothing that it began has an effect. */
   readonly kill: () => void;
-  /** It stops until it is thawed, then continues as if nothing had happened. */
+  /** Stops the process until `thaw`; then it continues as if nothing had happened. */
   readonly freeze: () => void;
   readonly thaw: () => void;
 }

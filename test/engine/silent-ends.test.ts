@@ -25,7 +25,7 @@ function of(flow: Workflow): Harness {
   return harness(flow, { worker: { execute, undo: async () => undefined } });
 }
 
-/** Its last version equals the number of its writes. */
+/** Runs an execution to its end. The last version equals the number of writes. */
 async function written(
   flow: Workflow,
   input: object,

@@ -31,7 +31,7 @@ interface Done {
   readonly at: number;
 }
 
-/** At 1080 it stays at 47 %. */
+/** An encoder whose progress stays at 47 % for the height 1080. */
 function encoder(flow: ReturnType<typeof encoding>, settings: Parameters<typeof harness>[4] = {}) {
   const done: Done[] = [];
   const implementations = {

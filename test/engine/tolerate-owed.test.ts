@@ -72,7 +72,7 @@ describe('the undo of what failed', () => {
       { step: 'flight', effect: 'stands' },
       { step: 'car', effect: 'may-stand' },
     ]);
-    // Not while the attempt may still act, at the same time as its successors.
+    // The retry is refused while the attempt may still act: it would act at the same time as its successors.
     await expect(retry(h.scheduler, id, {})).rejects.toMatchObject({
       message: expect.stringContaining("an attempt of 'car' may still be acting"),
     });

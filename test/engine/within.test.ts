@@ -83,7 +83,7 @@ describe('a step that is not over within its time', () => {
     let { id } = await h.begin();
     expect((await h.run(id)).execution.status).toBe('succeeded');
     expect(aborted).toEqual([startedAt + MINUTE / 2]);
-    // Nobody is asked for a stage that has no time left; possible effects are undone.
+    // A person is not asked on a stage that has no time left; possible effects are undone.
     h = slow(async () => Promise.reject(new Error('gone')));
     ({ id } = await h.begin());
     const end = await h.run(id);
@@ -120,7 +120,7 @@ describe('a step that is not over within its time', () => {
       attempt: 1,
       failure: { code: 'within' },
     });
-    // It counts only when the lost process was certainly dead and its settle time had passed.
+    // The failure counts only once the lost process is certainly dead and its settle time has passed.
     expect(end.steps['car']?.changedAt).toBeGreaterThan(startedAt + PROCESS_MS);
     expect(end.steps['taxi']?.status).toBe('done');
     expect((await run(true)).end.steps['car']?.status).toBe('done');

@@ -36,7 +36,7 @@ test('agents of a host have one function, role and log group, and a queue and a 
   expect(host?.Properties).toMatchObject({ Timeout: 75 });
   const visible = shared.ofType('AWS::SQS::Queue').map(({ Properties }) => Properties['VisibilityTimeout']);
   expect(visible.filter((seconds) => seconds === 450)).toHaveLength(2);
-  // It may send to everything that any of its agents may send to.
+  // The host may send to everything that any of its agents may send to.
   expect(shared.environmentOf('Agents/Host-checkout')['STEADFAST_AGENTS']).toBe('pay,ship,mail');
 });
 

@@ -146,6 +146,6 @@ test('the image of an agent holds the folder that is named like it', async () =>
   expect(readFileSync(join(folder, 'Dockerfile'), 'utf8')).toMatch(
     /\nCOPY \*\.mjs .*\nCOPY book \.\/book\/\n/,
   );
-  // It is beside the code, as the agent's file is in the sources.
+  // The book's folder is beside the code, as it is beside the agent's file in the sources.
   expect(readFileSync(join(folder, 'index.mjs'), 'utf8')).toContain('book/main.py');
 });

@@ -64,7 +64,7 @@ const index = ({ name, pk, sk, projected }: TableIndex): object => ({
       : { NonKeyAttributes: projected, ProjectionType: 'INCLUDE' },
 });
 
-/** Its name ends with the first part of the stack's own id. */
+/** The access log's name ends with the first part of the stack's own id. */
 const ACCESS_LOG = {
   'Fn::Join': [
     '',
@@ -89,7 +89,7 @@ const DEPLOYED: Readonly<Record<string, object>> = {
   },
   SteadfastEvents515822EF: { Type: 'AWS::Events::EventBus', Name: 'TestSteadfastEventsD723B0D7' },
   SteadfastWakeUpsBus7FE02D06: { Type: 'AWS::Events::EventBus', Name: 'TestSteadfastWakeUpsBusB299D727' },
-  // Others find it by its name: a change of the prefix replaces the queues of all agents.
+  // Functions find an agent's queue by its name: a change of the prefix replaces the queues of all agents.
   SteadfastAgentspayQueue454D92D3: { Type: 'AWS::SQS::Queue', QueueName: 'Test-2b69d643_pay' },
   SteadfastAgentsDeadLetterQueueCBB8A1D0: { Type: 'AWS::SQS::Queue' },
   SteadfastAgentspayLogs1EB94AAD: { Type: 'AWS::Logs::LogGroup' },
@@ -195,7 +195,7 @@ test('what waits to be started stays with the table and the logs; a deployment t
   const gone = ['Delete', 'Delete'];
   const prod = new Reader(withTrigger(makeStack({ removalPolicy: FATES.prod })));
   expect(fates(prod)).toEqual({
-    // It is protected against deletion, which would fail a roll back.
+    // The table is protected against deletion, and a roll back that deletes it would fail.
     'AWS::DynamoDB::GlobalTable': ['Retain', 'Retain'],
     'AWS::Logs::LogGroup': inUse,
     'Triggers/Queue': inUse,

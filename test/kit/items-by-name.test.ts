@@ -22,7 +22,7 @@ const group = (what: 'agent' | 'workflow') =>
     w.step('mail', confirmTrip, { flight: 'none', hotel: 'several' }, { after: [rooms] });
   });
 
-/** Its undo does nothing, and the last step fails for good. */
+/** A trip whose undo does nothing, and whose last step fails for good. */
 async function left(what: 'agent' | 'workflow', guests: readonly string[], only?: string) {
   const { world, agents } = goodAgents();
   const forgets = bookHotel.handler({

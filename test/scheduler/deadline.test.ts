@@ -30,7 +30,7 @@ const undo = async (ctx: { step: string }): Promise<void> => {
 beforeEach(() => undos.splice(0));
 
 const isAsked = (state: Snapshot): boolean => openIncidents(state).length > 0;
-/** Nobody takes the messages of this step. */
+/** Runs until a person is asked, while no message of this step is delivered. */
 const without = (step: string): RunOptions => ({
   deliverable: ({ message }) => message.step !== step,
   maxMs: 3 * HOUR,

@@ -29,7 +29,7 @@ const outer = workflow('outer', { input: anyObject, within: '2h' }, (w) => {
   return {};
 }) as Workflow;
 
-/** Its `before`: called before each call of an erasure, which is numbered. */
+/** A world whose `hook.before` is called, with a number, before each call of an erasure. */
 function world(fails: (step: string) => boolean = () => false) {
   const values = memoryValues();
   const storedAt = new Map<string, number>();
@@ -91,7 +91,7 @@ function world(fails: (step: string) => boolean = () => false) {
   const found = async () => (await h.store.inventory(10_000).page({ index: 0, of: 1 })).items;
   const run = async (id: string): Promise<Snapshot> => {
     const state = await h.run(id);
-    // By then no write is under way that was decided before.
+    // A minute later, no write that was decided before is still under way.
     h.clock.advanceTo(h.clock.now() + 60_000);
     return state;
   };

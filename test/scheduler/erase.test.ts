@@ -28,7 +28,7 @@ const outer = workflow('outer', { input: anyObject, within: '2h' }, (w) => {
   return {};
 }) as Workflow;
 
-/** Its `death.at`: the removal before which the process dies; absent: never. */
+/** A world in which an erasing process dies before the removal `death.at`; absent: never. */
 function world(fails: (step: string) => boolean = () => false) {
   const values = memoryValues();
   const death: { at?: number; removals: number } = { removals: 0 };
@@ -74,7 +74,7 @@ function world(fails: (step: string) => boolean = () => false) {
     (await h.store.inventory(10_000).page({ index: 0, of: 1 })).items;
   const run = async (id: string): Promise<Snapshot> => {
     const state = await h.run(id);
-    // By then no write is under way that was decided before.
+    // A minute later, no write that was decided before is still under way.
     h.clock.advanceTo(h.clock.now() + 60_000);
     return state;
   };
@@ -98,7 +98,7 @@ it('with its list, its child and their values; then its key starts another one',
   expect((await h.run(again.id)).execution.status).toBe('succeeded');
 });
 
-/** Its child was tried four times, and then again in another epoch. */
+/** A world with an execution whose child was tried four times, and then again in another epoch. */
 async function retriedWorld() {
   let isBroken = true;
   const h = world((step) => isBroken && step === 'one');

@@ -291,7 +291,7 @@ it('a late success answers the question itself, in one transaction', async () =>
     blind: { execute: () => new Promise((resolve) => (finish = resolve)), undo },
   });
   const { id } = await h.begin();
-  // Its heartbeats do not arrive, so its lease ends although the attempt continues.
+  // The attempt's heartbeats do not arrive, so its lease ends although it continues.
   const { write } = h.store;
   Object.assign(h.store, {
     write: (one: Parameters<typeof write>[0]) =>

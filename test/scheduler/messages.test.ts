@@ -161,7 +161,7 @@ describe('a message', () => {
     const { id } = await h.begin();
     during = () => cancel(h.scheduler, id, {});
     await expect(sender(h, id)(paid(1, 'm-1'))).rejects.toMatchObject(refusal('ended'));
-    // It comes again, and the answer is the same.
+    // The sender sends the message again, and gets the same answer.
     during = async () => undefined;
     await expect(sender(h, id)(paid(1, 'm-1'))).rejects.toMatchObject(refusal('ended'));
   });
@@ -250,7 +250,7 @@ describe('a message that may start its execution', () => {
       { from: 'shop' },
       { amount: 1, note: '-' },
     ]);
-    // Its sender comes again.
+    // The sender sends the first message again.
     expect(await sendMessage(h.scheduler, to, paid(1, 'm-1'))).toEqual(first);
     const second = await sendMessage(h.scheduler, { ...to, startWith: { input: { n: 2 } } }, paid(2));
     expect(second).toMatchObject({ executionId: first.executionId, order: 2 });
@@ -260,7 +260,7 @@ describe('a message that may start its execution', () => {
   it('reaches one that another start made meanwhile, whatever its input', async () => {
     let before = async (): Promise<unknown> => undefined;
     const h = world((memory) => {
-      // Its methods are its own properties.
+      // The copy inherits from the store, whose methods are own properties, and replaces one.
       const store = Object.create(memory.store, {
         create: {
           value: async (...given: Parameters<Ports['store']['create']>) => {
@@ -322,7 +322,7 @@ describe('what is left in a mailbox', () => {
     await erase(h.scheduler, id);
     expect(await mailOf(h)).toEqual([]);
     const again = await h.begin({}, 'o-1');
-    // Its id is of another life.
+    // The message id was used in another life, so it is accepted.
     expect(await send(paid(3, 'm-1'))).toMatchObject({ executionId: id, order: 1 });
     expect((await mailOf(h)).map((one) => one.life)).toEqual([again.life, again.life]);
   });

@@ -194,7 +194,7 @@ describe('a pause', () => {
     const handled = h.deliver(h.sent.splice(0)[0] as never);
     await settle();
     const held = (await h.state(id)).steps['b'];
-    // Its heartbeats do not get through.
+    // The attempt's heartbeats do not reach the store.
     isAway = true;
     h.clock.advanceTo((held?.leaseUntil ?? 0) + 1_100);
     await settle();

@@ -155,7 +155,7 @@ describe('an approval by another person', () => {
     await h.run(id);
     await expect(retry(h.scheduler, id, { by: bob })).rejects.toMatchObject({ code: 'too-many-people' });
     await retry(h.scheduler, id, { by: ann });
-    // It waits for the approval, which is open again.
+    // The execution waits for the approval, which is open again.
     expect((await h.state(id)).execution.status).toBe('waiting');
   });
 });

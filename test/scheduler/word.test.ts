@@ -14,7 +14,7 @@ const blindly = workflow('blindly', { input: anyObject, within: '1d' }, (w) => {
   w.step('asked', blind, {});
 });
 
-/** Its attempt is lost, and a person is asked. */
+/** An execution whose attempt was lost, so that a person is asked. */
 async function asked(): Promise<{ readonly h: Harness; readonly id: string }> {
   const h = harness(blindly, { blind: { execute: lose, undo } });
   const { id } = await h.begin();

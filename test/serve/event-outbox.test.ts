@@ -12,7 +12,7 @@ import type { Clock } from '../../lib/core/ports.ts';
 import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
 
 const SECRET = `whsec_${Buffer.from('a'.repeat(32)).toString('base64')}`;
-/** An event that has not come by then does not come. */
+/** How long the test waits for an event: one that has not come within this time does not come. */
 const LATE_MS = 20_000;
 const HOUR_MS = 3_600_000;
 /** The machine's clock; the server's own time is an hour ahead of it. */

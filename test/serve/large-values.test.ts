@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => world.end());
 
-/** By then no claim is written that was read before the last one. */
+/** After this time no claim is written that rests on a read before the last claim. */
 const WRITTEN_MS = 3_100;
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })

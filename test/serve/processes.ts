@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../..');
 export interface ServeProcess {
   readonly url: string;
   readonly child: ChildProcess;
-  /** Its output so far, line by line. */
+  /** The output of the process so far, line by line. */
   readonly lines: readonly string[];
   /** Resolves once its output satisfies `isSo`. @throws Error with its output if it ends before that */
   readonly wrote: (isSo: (lines: readonly string[]) => boolean) => Promise<void>;

@@ -131,7 +131,7 @@ it('keeps what it cannot start with its sender, and takes what is known', async 
   expect(await send('{"name":"Ada"}')).toMatch(/^422 .*bad-event/);
   expect(await send('{"id":"e-1","name":5}')).toMatch(/^422 .*bad-input/);
   expect(await send('{"id":"e-1","name":"Ada"}')).toMatch(/^200 /);
-  // Its own id says that it is the same.
+  // The id in the body says that it is the same event.
   expect(await send('{"id":"e-1","name":"Eve"}')).toMatch(/^200 /);
   const { items } = await clientOf({ url } as never).list({ workflow: 'greeting' });
   expect(items).toHaveLength(1);

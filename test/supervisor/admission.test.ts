@@ -22,7 +22,7 @@ function keeperOf(depths: () => Promise<Readonly<Record<string, QueueDepth>>>) {
     },
   };
   const admissions = admissionControl({ ...world, queue }, SWEEP_EVERY_MS);
-  /** This many executions, each with one message for it. */
+  /** How many sends are admitted for this many executions, each with one message. */
   const sendsOf = async (wanted: number): Promise<number> => {
     const answers = await Promise.all(
       Array.from({ length: wanted }, async () => (await admissions({ worker: 1 }))['worker']?.sends ?? 0),
@@ -123,7 +123,7 @@ describe('a crowd that waits for one agent', () => {
   const COUNT = 400;
   const LOOK_MS = 20;
   const worker = anAgent('worker');
-  /** This many at once. */
+  /** A workflow whose steps, this many, are all ready at once. */
   const wide = (steps: number) =>
     workflow(`wide${steps}`, { input: anyObject, within: '10h' }, (w) => {
       for (let at = 0; at < steps; at += 1) w.step(`it${at}`, worker, {});

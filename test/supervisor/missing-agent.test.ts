@@ -238,7 +238,7 @@ describe('the receipts of a tick', () => {
     );
     expect(await ticked()).toEqual([{ gone: 3 }, { gone: dueAt }]);
     expect(await ticked()).toEqual([{ gone: 3 }, { gone: dueAt }]);
-    // Once for each time that it is found missing again.
+    // The news comes once for each time that the agent is found missing again.
     const told = {
       about: 'missing',
       change: 'missing',

@@ -108,7 +108,7 @@ it('at whichever moment, it ends, asks for nothing under another key, and drops 
   expect(moments.length).toBeGreaterThan(10);
   let dropped = 0;
   for (const at of moments.keys()) {
-    // The same past for each: the external services have done everything by its end.
+    // Each moment gets the same past, at whose end the external services have done everything.
     const { h, messages, external, moments: again } = await lost();
     expect(again[at]?.execution.version).toBe(moments[at]?.execution.version);
     const later = harness(order, external.all, 2);
@@ -185,7 +185,7 @@ class Running {
         if (outcome.kind === 'started')
           this.started.push({ event, id: outcome.executionId, table: this.table });
       }
-    // Not awaited: they may wait for time, which moves only here.
+    // The deliveries are not awaited: they may wait for time, which moves only here.
     if (!this.isAtRest)
       for (const send of this.table.sent.splice(0)) void this.table.deliver(send).catch(() => undefined);
     if (!this.isAtRest) void this.table.sweep();
@@ -232,7 +232,8 @@ async function restoredWhileRunning(atRest: boolean): Promise<{ lost: number; ca
 it('with a trigger running loses no start when the deployment is at rest', async () => {
   const { came, ...rest } = await restoredWhileRunning(true);
   expect(rest).toEqual({ lost: 0 });
-  // It did run: more came while processes were waited for, and while the table was restored.
+  // The trigger did run: it sent more events while processes were waited for, and while the table was
+  // restored.
   expect(came).toBeGreaterThan(30);
 });
 

@@ -134,7 +134,8 @@ describe('a supervisor that was called', () => {
     await world.byOther(5_000);
     await world.h.begin();
     const ended = await call(world);
-    // Until its last promise, which it keeps within its time.
+    // The supervisor promises its presence until shortly before its end, and keeps the last promise within
+    // its own time.
     for (let atMs = 0; atMs < LIFE_MS - 8_000; atMs += 500) {
       world.h.sent.splice(0);
       const presence = await world.stored.read();

@@ -38,7 +38,7 @@ describe('a sweep', () => {
       withStore(world, (store) => ({
         read: async (id) => {
           const state = await store.read(id);
-          // It is frozen after its read; meanwhile another may claim the step.
+          // The supervisor is frozen after its read; meanwhile another process may claim the step.
           if (world.clock.now() === readAt) world.clock.advanceTo(readAt + 4_000);
           return state;
         },

@@ -63,7 +63,7 @@ describe('a tick', () => {
     }));
     return { h, ports, reads };
   }
-  /** Their messages are lost. */
+  /** Starts executions whose messages are lost. */
   async function begin(h: Harness, count: number, of: string): Promise<string | undefined> {
     let last: string | undefined;
     for (let at = 0; at < count; at += 1) last = (await h.begin({ of })).id;

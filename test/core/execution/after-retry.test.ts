@@ -19,7 +19,7 @@ const counted = (step: PlanStep, record: Step, execution: Partial<Execution>) =>
   const after = stateAfterRetry(planOf(step), state);
   if (after === state) return undefined;
   expect({ ...after, steps: {} }).toEqual({ ...state, steps: {} });
-  // It writes nothing.
+  // Nothing is written: only the way in which the record of the step counts may differ.
   return changesOf(record, after.steps[record.name]);
 };
 const old = (status: StepStatus, more: Partial<Step> = {}): Step =>

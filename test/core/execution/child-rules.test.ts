@@ -286,7 +286,7 @@ describe('executions that have ended', () => {
     expect(of(ends('failed'), { undo: false })).toStrictEqual(['failed', 'step-failed']);
     // Nothing was undone: an operator may retry it.
     expect(of(ends('canceled', true), { undo: false })).toStrictEqual(['failed', 'step-failed']);
-    // It could not be stopped any more, and stays: the step is done.
+    // The child could no longer be stopped, and its effects stay: the step is done.
     expect(of(ends('succeeded'), { undo: false })).toBe('gather');
     expect(of(ends('succeeded'))).toStrictEqual([undefined, undefined]);
   });

@@ -106,7 +106,7 @@ describe('the end of an undo', () => {
     // Steps that are not before it are undone first.
     const beside = planOf(a, undoableOf('b'), undoableOf('c'));
     expect(ended({ ...compensating(stuck), questions: asked }, beside)).toBeUndefined();
-    // Nothing may work on the remaining ones, either.
+    // Nor does it end while an attempt on one of the remaining steps is under way.
     const busy = [heldAs('undo', { name: 'a' }), ...stuck.slice(1)];
     expect(ended({ ...compensating(busy), questions: asked }, wide)).toBeUndefined();
     const { cause: _, ...execution } = compensating(stuck).execution;

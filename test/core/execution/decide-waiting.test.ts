@@ -203,7 +203,8 @@ describe('the wake time of steps of all kinds (S12)', () => {
         const wakeAt = first.write?.execution?.wakeAt ?? 0;
         fc.pre(first.next.kind === 'idle' && wakeAt > NOW + 1);
         looked += 1;
-        // Nothing has come: what was read of the mailbox holds of no later state.
+        // No message has come. The mailbox is given anew, because a read of it says nothing about a later
+        // state.
         const before = { ...withWrite(state, first.write), mailbox: { messages: {} } };
         const at = NOW + Math.floor((wakeAt - 1 - NOW) * part);
         const second = lookAt(plan, before, at);

@@ -280,7 +280,7 @@ describe('executions to stop', () => {
     expect(kind('done', ends('succeeded'))).toBe('stop-children');
     expect(of('done', ends('succeeded'), left).notes).toMatchObject([{ what: 'failed' }]);
     expect(of('done', ends('succeeded'), {}, 'none').notes).toMatchObject([{ what: 'canceled' }]);
-    // Its end arrived before its stop was recorded.
+    // The child's end arrived before its stop was recorded.
     expect(of('done', ends('compensated', true)).notes).toMatchObject([{ what: 'children-stopped' }]);
     const parts = { 0: ends('succeeded'), 1: ends('compensated', true) };
     const list = (children: Children) =>

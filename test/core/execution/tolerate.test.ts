@@ -18,7 +18,7 @@ const undo = { kind: 'retry', attempts: 2, firstMs: 2_000, maxMs: 60_000 } as co
 const a: AgentStep = { ...planStep, name: 'a', undo, tolerate: true, recovery: [] };
 const b: AgentStep = { ...planStep, name: 'b', after: ['a'] };
 const point: AgentStep = { ...planStep, name: 'p', pointOfNoReturn: true };
-/** Its condition asks how `a` ended. */
+/** A step whose condition asks how `a` ended. */
 const asks: AgentStep = { ...b, when: { $eq: [{ $ref: 'outcome:a', path: [] }, 'failed'] } };
 const sub: ChildStep = {
   kind: 'child',

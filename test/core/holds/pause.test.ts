@@ -43,7 +43,7 @@ const paused = (
   });
 const goingOn = (state: Snapshot, incident?: Incident) =>
   deriveWaiting(state, inputs, goOn(state, inputs, { incident }));
-/** Its time is over now. */
+/** A pause whose time is over now. */
 const OVER = { withinMs: 90 };
 const evaluate = (affected: 'all' | string[]) => ({ kind: 'evaluate', fresh: true, affected }) as const;
 

@@ -215,7 +215,7 @@ describe('a heartbeat', () => {
 
 const silent = { failure: { code: 'lease-ended', message: expect.any(String) } };
 const still = { failure: { code: 'no-progress', message: expect.any(String) } };
-/** Its lease ended this long ago, with its latest heartbeat just before. */
+/** The record of an attempt whose lease ended this long ago, with its latest heartbeat 3 s before. */
 const cut = (more: Partial<Step>, agoMs = 0): LeasedStep =>
   heldAs('execute', { leaseUntil: NOW - agoMs, heartbeatAt: NOW - agoMs - 3_000, ...more });
 const neverHeard = heldAs('execute', { leaseUntil: NOW - 1_000, heartbeat: 0 });

@@ -31,7 +31,7 @@ const AGAIN = { status: 'retrying', stageAttempt: 0 };
 const UNSURE = { mayHaveActed: true };
 const SURE = { mayHaveActed: false };
 const notBefore = { why: 'breaker' as const, since: NOW - 60_000, at: NOW + 40_000 };
-/** It is not charged: it waits for its service. */
+/** The changes of an attempt that is not charged, because its service is away. */
 const notCharged = (mode: Mode, more: object = {}): object => ({
   retryAt: NOW + 55_001,
   deferred: { mode, why: 'breaker', at: NOW, since: notBefore.since },
@@ -140,7 +140,7 @@ const rows: readonly Row[] = [
     'nobody to ask, the latest having failed for good',
     probing({ ...DECLINED, failure }),
     NOBODY,
-    // It keeps its earlier failure.
+    // The step keeps its earlier failure.
     { status: 'failed', probes: 20, nextStage: 2, failure: undefined },
   ],
   ['found nothing after the last try', probing({ stage: 2 }), NOTHING, { status: 'failed', ...SURE }],

@@ -217,7 +217,7 @@ describe('a step of each kind', () => {
     [agentStepOf('it', within), ['ready', 'retrying'], {}],
     [childOf('it', within), own, running],
     [mapOf('it', within), own, running],
-    // They are stopped already.
+    // The executions of this list are being stopped already.
     [mapOf('it', within), ['ready', 'retrying'], { children: childrenOf({}, { stop: STOP }) }],
   ];
   it.each(rows)(
