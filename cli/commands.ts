@@ -106,6 +106,7 @@ interface StartFlags {
   readonly key?: string;
   readonly tag: Readonly<Record<string, string>>;
   readonly replaces?: string;
+  readonly callbackUrl?: string;
   readonly priority?: { readonly priority: number };
   readonly wait?: true;
 }
@@ -119,6 +120,7 @@ function addStart(program: Command, cli: Cli): void {
     .option('--key <key>', 'idempotency key: the same key and input return the same execution')
     .option('--tag <name:value>', 'a tag; repeat the option for more', tagsOf, {})
     .option('--replaces <id>', 'the ended execution in whose place this one starts')
+    .option('--callback-url <url>', 'where its end and its questions are sent, signed')
     .option('--priority <0-9>', 'in a lane: the higher, the sooner', (text) => ({ priority: Number(text) }))
     .option('--wait', 'wait until the execution ends, then show it')
     .addHelpText(
@@ -132,8 +134,16 @@ function addStart(program: Command, cli: Cli): void {
       const api = client(command);
       const key = options.key === undefined ? {} : { idempotencyKey: options.key };
       const replaced = options.replaces === undefined ? {} : { replaces: options.replaces };
+      const called = options.callbackUrl === undefined ? {} : { callbackUrl: options.callbackUrl };
       const tags = Object.keys(options.tag).length === 0 ? {} : { tags: options.tag };
-      const given = { input: inputOf(options.input), ...key, ...replaced, ...tags, ...options.priority };
+      const given = {
+        input: inputOf(options.input),
+        ...key,
+        ...replaced,
+        ...called,
+        ...tags,
+        ...options.priority,
+      };
       const started = await api.start(workflow, given);
       if (options.wait) {
         sayStarted(cli, command, started);

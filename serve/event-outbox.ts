@@ -3,7 +3,7 @@
  * loop, so that the end of an execution waits for no receiver.
  *
  * Owns: which events wait, the order in which they are sent, when to retry and when to stop. Does not own:
- * when there is an event (`lib/engine/commit.ts`), its signature (`signed-event.ts`). At least once: a
+ * when there is an event (`lib/engine/commit.ts`), its signature (`lib/callbacks`). At least once: a
  * process that dies between an answer and the removal sends the event again, under the same id.
  */
 
@@ -16,10 +16,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../lib/aws/names.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
+import { eventText, idOf, signedHeaders } from '../lib/callbacks/signed-event.ts';
 import type { Clock } from '../lib/core/ports.ts';
 import { sayable } from '../lib/core/values/errors.ts';
 import type { Listener } from './announcer.ts';
-import { type EventTarget, eventText, idOf, signedHeaders } from './signed-event.ts';
+import type { EventTarget } from './signed-event.ts';
 import { TABLE_NAME } from './sqlite/client.ts';
 
 const PARTITION = 'serve#events';
@@ -163,7 +164,7 @@ export class EventOutbox {
 
   async #send(event: Waiting, stopping: AbortSignal): Promise<void> {
     const { to, wall } = this.#parts;
-    const headers = signedHeaders(to, event.id, event.text, wall());
+    const headers = signedHeaders(to.secret, event.id, event.text, wall());
     let isAnswered = false;
     let isTaken = false;
     let detail = '';

@@ -40,8 +40,14 @@ export interface Roles {
   readonly planned: Planned;
 }
 
-export const schedulerOf = ({ ports, telemetries }: Roles, workflows: readonly Workflow[]): Scheduler =>
-  createScheduler(withTelemetry(ports, telemetries.of({ role: 'scheduler' })), workflows, IDS);
+export const schedulerOf = (
+  { ports, telemetries }: Roles,
+  workflows: readonly Workflow[],
+  callsBack: boolean,
+): Scheduler => ({
+  ...createScheduler(withTelemetry(ports, telemetries.of({ role: 'scheduler' })), workflows, IDS),
+  callsBack,
+});
 
 export interface HostedAgent {
   readonly worker: Worker;

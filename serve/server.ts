@@ -28,13 +28,13 @@ import { AwaitedEnds } from './awaited-ends.ts';
 import { BlockedSteps, lineOf } from './blocked.ts';
 import { newBoot } from './boot.ts';
 import { EndingClock } from './ending-clock.ts';
-import { EventOutbox } from './event-outbox.ts';
 import { valuesOf } from './folder-values.ts';
 import { type Answers, answersOf, apiListener, dated, type HttpServer, listenAt, LOOPBACK } from './http.ts';
 import { LatestTime } from './latest-time.ts';
 import { LoopClock } from './loop-clock.ts';
 import { MessageQueue } from './message-queue.ts';
 import { MEASURED, serverPorts, Telemetries, withTelemetry } from './ports.ts';
+import { type Outboxes, outboxesOf, type Reading } from './outboxes.ts';
 import { plannedIn } from './planned.ts';
 import { resume, type Resumed } from './resume.ts';
 import { host, hostBulk, MOST_BULK_PAGES, type Roles, schedulerOf } from './roles.ts';
@@ -96,7 +96,7 @@ async function expireAll(database: Database, { now }: EndingClock): Promise<void
 interface FileCalls {
   readonly expire: () => unknown;
   readonly open: () => Promise<OpenNow>;
-  readonly outbox?: EventOutbox;
+  readonly outboxes: Outboxes;
 }
 
 const NONE: Resumed['missing'] = new Map();
@@ -149,7 +149,7 @@ class Running {
   async start(address: string, tokens: Tokens): Promise<Server> {
     const { served, port, beside } = this.#options;
     const { roles, loop, ...calls } = await this.#roles();
-    const scheduler = schedulerOf(roles, served.workflows);
+    const scheduler = schedulerOf(roles, served.workflows, this.#options.callbackSecret !== undefined);
     this.#hostAgents(roles, loop);
     hostBulk(roles, scheduler);
     const measured = this.#options.onMetrics && MEASURED;
@@ -199,13 +199,12 @@ class Running {
     const worded = ({ message }: Error): Error => refuse('not-kept', message);
     const unkept = new UnkeptWrites(this.#clock, own.logger);
     const unkeptValues = new UnkeptWrites(this.#clock, own.logger, VALUES_LAST_MS);
-    const { onFailed } = unkept;
     const onCommitted = (): void => {
       unkept.onCommitted();
       latest?.changed();
     };
     let latest: LatestTime | undefined;
-    const events = { onBroken, onFailed, onCommitted, ...defined({ onCommit }) };
+    const events = { onBroken, onFailed: unkept.onFailed, onCommitted, ...defined({ onCommit }) };
     const database = openDatabase(file, { ...events, worded });
     this.#undo.push(() => {
       this.#clock.end();
@@ -217,14 +216,15 @@ class Running {
     const queue = new MessageQueue();
     const blocked = new BlockedSteps((found) => own.logger.warn('loop-blocked', lineOf(found)));
     const ends = new AwaitedEnds();
-    const { client } = database;
-    const outbox = this.#outbox(client, own);
+    const outboxes = this.#outboxes(database.client, own, (id) => ports.store.readExecution(id));
     const parts = {
-      client,
+      client: database.client,
       findAtRisk: database.findAtRisk,
       values: saidValues(await valuesOf(file), unkeptValues, worded),
       queue,
-      announcer: listenersAsBus(new Set([ends.listener, ...listeners, ...(outbox ? [outbox.listener] : [])])),
+      announcer: listenersAsBus(
+        new Set([ends.listener, ...listeners, ...outboxes.map((one) => one.listener)]),
+      ),
       ends,
       clock: this.#clock,
       random: this.#boot,
@@ -244,16 +244,15 @@ class Running {
     return {
       roles,
       loop,
-      ...defined({ outbox }),
+      outboxes,
       expire: () => expireAll(database, this.#clock),
       open: () => openNow(database.client, TABLE_NAME, agents, this.#clock.now(), database.counted),
     };
   }
 
-  #outbox(client: Database['client'], { logger }: Telemetry): EventOutbox | undefined {
-    const { eventsTo: to } = this.#options;
+  #outboxes(client: Database['client'], { logger }: Telemetry, execution: Reading): Outboxes {
     const { wall } = this.#machine;
-    return to && new EventOutbox({ client, clock: this.#clock, logger, to, wall });
+    return outboxesOf(this.#options, { client, clock: this.#clock, logger, wall, execution });
   }
 
   #hostAgents(roles: Roles, loop: LoopClock): void {
@@ -295,7 +294,7 @@ class Running {
   #loops(
     { ports, plans }: Roles,
     loop: LoopClock,
-    { expire, open, outbox }: FileCalls,
+    { expire, open, outboxes }: FileCalls,
   ): { readonly loops: Promise<unknown>[]; readonly resumed: Promise<Resumed> } {
     const { signal } = this.#stopping;
     loop.start();
@@ -326,7 +325,7 @@ class Running {
     };
     const loops = [
       resumed,
-      ...(outbox === undefined ? [] : [outbox.run(signal)]),
+      ...outboxes.map((one) => one.run(signal)),
       supervise({ ...supervisor, clock: loop }, memory, telemetry, { open, takeMissing }, signal),
       auditAlways(withTelemetry(ports, audit), audit, { retentionMs: this.#retentionMs }, expire, signal),
     ];

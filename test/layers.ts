@@ -86,6 +86,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/project/', ...LOADED], builtins: true },
   'lib/worker/': { may: ['lib/core/', 'lib/engine/', 'lib/aws/'], builtins: true },
   // Takes what third parties sign, before a role is asked: it knows no workflow.
+  // Sends news to addresses that starts gave; its function reads executions and decides nothing.
+  'lib/callbacks/handler.ts': {
+    may: ['lib/aws/', 'lib/core/', 'lib/ready/secret.ts', 'lib/callbacks/', '@aws-', 'aws-lambda'],
+  },
+  'lib/callbacks/': { may: ['lib/ready/send.ts'], builtins: true },
   'lib/webhooks/handler.ts': {
     may: ['lib/aws/', 'lib/ready/secret.ts', 'lib/webhooks/', '@aws-', 'aws-lambda'],
     builtins: true,
@@ -189,6 +194,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'lib/api/',
       ...ROLES,
       'lib/worker/',
+      'lib/callbacks/',
       'lib/webhooks/receive.ts',
       'lib/ready/secret.ts',
       'lib/infra/discover.ts',
@@ -220,7 +226,14 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   'lambdas/': {
-    may: [...ROLES, 'lib/api/handler.ts', 'lib/webhooks/handler.ts', 'lib/index.ts', '@steadfast/'],
+    may: [
+      ...ROLES,
+      'lib/api/handler.ts',
+      'lib/callbacks/handler.ts',
+      'lib/webhooks/handler.ts',
+      'lib/index.ts',
+      '@steadfast/',
+    ],
   },
 };
 

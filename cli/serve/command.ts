@@ -37,6 +37,7 @@ interface ServeFlags {
   readonly retention: number;
   readonly stopWithin: number;
   readonly eventsTo?: string;
+  readonly privateCallbacks?: true;
 }
 
 export function addServe(program: Command, cli: Cli): void {
@@ -70,6 +71,7 @@ export function addServe(program: Command, cli: Cli): void {
       '--events-to <url>',
       'POST each event there, signed with STEADFAST_EVENTS_SECRET: docs/SERVE.md#events',
     )
+    .option('--private-callbacks', 'a callbackUrl may name this machine or a private network')
     .addHelpText(
       'after',
       `
@@ -92,15 +94,19 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
   const beganAt = performance.now();
   try {
     // Imported here, because other commands do not need a server.
-    const [{ startServer }, { loadProject }, { Tokens }, { fetchOf }, { eventTarget }] = await Promise.all([
-      import('../../serve/server.ts'),
-      import('../../serve/project.ts'),
-      import('../../serve/tokens.ts'),
-      import('../../serve/http.ts'),
-      import('../../serve/signed-event.ts'),
-    ]);
+    const [{ startServer }, { loadProject }, { Tokens }, { fetchOf }, { eventSecret, eventTarget }] =
+      await Promise.all([
+        import('../../serve/server.ts'),
+        import('../../serve/project.ts'),
+        import('../../serve/tokens.ts'),
+        import('../../serve/http.ts'),
+        import('../../serve/signed-event.ts'),
+      ]);
     const { eventsTo: url } = flags;
-    const eventsTo = url && eventTarget(url, io.env['STEADFAST_EVENTS_SECRET']);
+    const { STEADFAST_EVENTS_SECRET: secret } = io.env;
+    const eventsTo = url && eventTarget(url, secret);
+    const callbackSecret =
+      secret === undefined || secret === '' ? undefined : eventSecret('a callbackUrl', secret);
     const served = await loadProject(resolve(folder));
     const file = resolve(flags.data);
     makeFolder(dirname(file), flags.data);
@@ -116,6 +122,8 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
       ...options(flags, served),
       ...(tokens.size === 0 ? withConsole(fetchOf, io) : {}),
       ...(eventsTo ? { eventsTo } : {}),
+      ...(callbackSecret ? { callbackSecret } : {}),
+      allowsPrivateCallbacks: flags.privateCallbacks === true,
       file,
       tokens,
     });

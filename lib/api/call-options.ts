@@ -17,6 +17,11 @@ export interface StartOptions {
   readonly tags?: Readonly<Record<string, string>>;
   /** The execution that this one replaces; it must exist. */
   readonly replaces?: string;
+  /**
+   * The address to which its end and its questions are sent, signed, at least once (docs/EVENTS.md). It may
+   * be secret: no answer and no event has it.
+   */
+  readonly callbackUrl?: string;
   /** 0 to 9, only for a workflow with a lane: the higher, the sooner it gets a place. @default 0 */
   readonly priority?: number;
 }

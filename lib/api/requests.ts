@@ -33,10 +33,21 @@ const MAX_PRIORITY = 9;
 /** Any JSON; its limits are those of the whole body. */
 const json = z.unknown() as z.ZodMiniType as z.ZodMiniType<Json>;
 
+function isCallbackUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
+  return isHttp && url.username === '' && url.password === '';
+}
+
 export const startBody = z.strictObject({
   input: json,
   idempotencyKey: z.optional(key),
   replaces: z.optional(z.string().check(z.regex(/^[a-z0-9-]{1,64}$/, 'it must be the id of an execution'))),
+  callbackUrl: z.optional(
+    z
+      .string()
+      .check(z.maxLength(2_000), z.refine(isCallbackUrl, 'it must be an https: address without a user')),
+  ),
   priority: z.optional(z.int().check(z.minimum(0), z.maximum(MAX_PRIORITY))),
   tags: z.optional(
     z

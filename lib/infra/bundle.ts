@@ -133,6 +133,7 @@ export function bundleDeployment(
       supervisor: lambda('supervisor'),
       audit: lambda('audit'),
       starter: lambda('starter'),
+      callbacks: lambda('callbacks'),
       [BULK_ENTRY]: lambda('bulk'),
       ...(hasWebhook(found.triggers) ? { webhooks: lambda('webhooks') } : {}),
     },

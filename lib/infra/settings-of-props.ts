@@ -55,13 +55,17 @@ const ROLE_NAME = /^[\w+=,.@-]{1,64}$/;
  */
 export function callerSetting({
   personalRoles = [],
-}: Pick<SteadfastProps, 'personalRoles'>): Readonly<Record<string, string>> {
+  callbacks,
+}: Pick<SteadfastProps, 'personalRoles' | 'callbacks'>): Readonly<Record<string, string>> {
   const wrong = personalRoles.find((name) => !Token.isUnresolved(name) && !ROLE_NAME.test(name));
   if (wrong !== undefined)
     throw new Error(
       `personalRoles has '${wrong}'; it takes names of roles such as 'Approver', without ARN, path or '*'`,
     );
-  return personalRoles.length === 0 ? {} : { [ENV.personalRoles]: personalRoles.join(' ') };
+  return {
+    ...(personalRoles.length === 0 ? {} : { [ENV.personalRoles]: personalRoles.join(' ') }),
+    ...(callbacks === undefined ? {} : { [ENV.callbacks]: 'true' }),
+  };
 }
 
 /** Settings of the API before the function; without an API they are refused. */

@@ -10,8 +10,8 @@
  * removes or renames the trigger.
  */
 
-import { Alarm, ComparisonOperator, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { Grant, type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Alarm, ComparisonOperator, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
@@ -21,6 +21,7 @@ import { ENV } from '../aws/names.ts';
 import { grantUse } from './encryption.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantSending } from './grants.ts';
+import { allowRule, deadLettersOf } from './queue-rules.ts';
 import { onceInUse } from './removal.ts';
 
 const TIMEOUT = Duration.seconds(30);
@@ -118,42 +119,27 @@ export class StartQueue extends Construct {
 
   /** Lets a rule of EventBridge deliver to the queue, and set aside what it cannot deliver. */
   allowRule(ruleArn: string): void {
-    for (const queue of [this.queue, this.deadLetterQueue]) {
-      queue.addToResourcePolicy(
-        new PolicyStatement({
-          principals: [new ServicePrincipal('events.amazonaws.com')],
-          actions: ['sqs:SendMessage'],
-          resources: [queue.queueArn],
-          conditions: { ArnEquals: { 'aws:SourceArn': ruleArn } },
-        }),
-      );
-    }
+    allowRule(ruleArn, [this.queue, this.deadLetterQueue]);
   }
 
   private makeAlarms(): Alarm[] {
-    const raise = (id: string, metric: Metric, threshold: number, alarmDescription: string): Alarm =>
-      new Alarm(this, id, {
-        metric,
-        threshold,
-        alarmDescription,
+    return [
+      deadLettersOf(
+        this,
+        this.deadLetterQueue,
+        `Trigger '${this.triggerName}' got messages that cannot start an execution. Each message has the reason in its attributes; fix the cause, then redrive the messages to the queue.`,
+      ),
+      new Alarm(this, 'Late', {
+        metric: this.queue.metricApproximateAgeOfOldestMessage({
+          period: FIVE_MINUTES,
+          statistic: Stats.MAXIMUM,
+        }),
+        threshold: LATE.toSeconds(),
+        alarmDescription: `Trigger '${this.triggerName}' has not been able to start executions for 15 minutes: its function fails or is throttled.`,
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         evaluationPeriods: 1,
         treatMissingData: TreatMissingData.NOT_BREACHING,
-      });
-    const latest = { period: FIVE_MINUTES, statistic: Stats.MAXIMUM };
-    return [
-      raise(
-        'DeadLetters',
-        this.deadLetterQueue.metricApproximateNumberOfMessagesVisible(latest),
-        1,
-        `Trigger '${this.triggerName}' got messages that cannot start an execution. Each message has the reason in its attributes; fix the cause, then redrive the messages to the queue.`,
-      ),
-      raise(
-        'Late',
-        this.queue.metricApproximateAgeOfOldestMessage(latest),
-        LATE.toSeconds(),
-        `Trigger '${this.triggerName}' has not been able to start executions for 15 minutes: its function fails or is throttled.`,
-      ),
+      }),
     ];
   }
 }

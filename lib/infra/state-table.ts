@@ -34,6 +34,7 @@ import { onceInUse } from './removal.ts';
 const ACTIONS = {
   decide: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
   find: ['dynamodb:Query'],
+  readOne: ['dynamodb:GetItem'],
   readPage: ['dynamodb:BatchGetItem'],
   /**
    * An execution that leaves a lane's queue removes its own item; an erasure removes all items of an
@@ -210,6 +211,11 @@ export class StateTable extends Construct {
   /** Lets the audit read everything, repair wake times and remove what is left behind. */
   grantAudit(grantee: IGrantable): Grant {
     return this.grant(grantee, ACTIONS.audit);
+  }
+
+  /** Lets a grantee read one record by its key. */
+  grantReadOne(grantee: IGrantable): Grant {
+    return this.grant(grantee, ACTIONS.readOne);
   }
 
   /** Lets a grantee find open executions by their wake time. */

@@ -6,8 +6,7 @@
  *     steadfast.grantStart(shop);
  *
  * Owns: how table, queues, functions, API and clock are put together. Does not own: what may be set
- * (`steadfast-props.ts`), which role may do what (`role-grants.ts`), the parts themselves; each has a file of
- * its own. What is not offered as a property is within reach as a public member.
+ * (`steadfast-props.ts`), which role may do what (`role-grants.ts`), the parts, which are public members.
  */
 
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
@@ -21,6 +20,7 @@ import { Construct } from 'constructs';
 import { DEFAULT_WAKE_SHARDS, type DetailBy, ENV, type MetricName } from '../aws/names.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { bringToRest } from './at-rest.ts';
+import { addCallbacks, type Callbacks } from './callbacks.ts';
 import type { AgentFunction } from './deployed-agent.ts';
 import { warnOfSilence } from './alarm-listeners.ts';
 import { AuditClock } from './audit-clock.ts';
@@ -97,6 +97,8 @@ export class Steadfast extends Construct {
   readonly triggers: Triggers;
   /** The function for signed requests of third parties; undefined if no webhook is declared. */
   readonly webhooks: Webhooks | undefined;
+  /** Sends news to the addresses of starts; nothing without `callbacks`. */
+  readonly callbacks: Callbacks | undefined;
   readonly #fleet: AgentFleet;
   readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; undefined if `monitoring` is 'none'. */
@@ -165,6 +167,7 @@ export class Steadfast extends Construct {
     startCanary(this.triggers, canary);
     addDeclared(this.triggers, props.workflows.triggers, props);
     this.webhooks = addWebhooks(this, { ...shared, code, found: props.workflows.triggers });
+    this.callbacks = addCallbacks(this, props, { ...shared, code });
     if (props.atRest === true) bringToRest(this, this.supervisor, this.audit, this.wakeUps);
     tagCosts(this, this.agents);
     this.check(props);
@@ -240,17 +243,13 @@ export class Steadfast extends Construct {
     return this.#fleet.queuePrefix;
   }
 
-  /**
-   * The agent of this name, to grant it what its external service needs or to change its function.
-   * @throws Error whose message names the agents that exist
-   */
+  /** The agent of this name, to grant it what its service needs. @throws Error naming those that exist */
   agent(name: string): AgentFunction {
     return this.#fleet.named(name);
   }
 
   /**
-   * The trigger of this name, for example to let others send to the queue of one declared beside its
-   * workflow.
+   * The trigger of this name, for example to let others send to the queue of a declared one.
    * @throws Error whose message names the triggers that exist
    */
   trigger(name: string): StartQueue {

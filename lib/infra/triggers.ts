@@ -5,7 +5,7 @@
  * queue (`start-queue.ts`), the fields of the events (`event-shapes.ts`).
  */
 
-import { type EventPattern, type IEventBus, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
+import { type EventPattern, type IEventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Code, Tracing } from 'aws-cdk-lib/aws-lambda';
@@ -39,6 +39,7 @@ import {
 } from './event-shapes.ts';
 import type { LogSettings } from './function.ts';
 import { checkOptions } from './known-options.ts';
+import { deliversTo } from './queue-rules.ts';
 import { allow, StartQueue } from './start-queue.ts';
 import { inputProblems } from './trigger-check.ts';
 
@@ -262,20 +263,12 @@ export class Triggers extends Construct {
   }
 
   #connect(trigger: StartQueue, eventPattern: EventPattern, eventBus?: IEventBus): void {
-    const target: IRuleTarget = {
-      bind: () => ({
-        arn: trigger.queue.queueArn,
-        deadLetterConfig: { arn: trigger.deadLetterQueue.queueArn },
-        targetResource: trigger.queue,
-      }),
-    };
     const rule = new Rule(trigger, 'Rule', {
       description: `Starts executions: trigger ${trigger.triggerName}`,
       eventPattern,
-      targets: [target],
       ...(eventBus === undefined ? {} : { eventBus }),
     });
-    trigger.allowRule(rule.ruleArn);
+    deliversTo(rule, trigger.queue, trigger.deadLetterQueue);
     const { encryptionKey } = this.#props;
     if (encryptionKey !== undefined) allowEvents(encryptionKey, this);
   }

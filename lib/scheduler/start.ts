@@ -51,6 +51,8 @@ export interface Scheduler {
   readonly published: Set<string>;
   /** What this process knows of each workflow's pause, by workflow. */
   readonly pauses: Map<string, KnownPause>;
+  /** Whether news of an execution can be sent to an address that its start gives. */
+  readonly callsBack?: boolean;
   /** Names of the IAM roles whose sessions are named after persons. */
   readonly personalRoles: ReadonlySet<string>;
 }
@@ -65,6 +67,7 @@ export function createScheduler(
   workflows: readonly Workflow[],
   ids: { readonly hash: Hash; readonly newId: () => string },
   personalRoles: ReadonlySet<string> = new Set(),
+  callsBack = false,
 ): Scheduler {
   const registered = workflows.map((workflow): [string, Registered] => [
     workflow.name,
@@ -79,6 +82,7 @@ export function createScheduler(
     published: new Set(),
     pauses: new Map(),
     personalRoles,
+    callsBack,
   };
 }
 
@@ -91,6 +95,8 @@ export interface StartRequest {
   readonly priority?: number;
   /** The execution that this one replaces; it must exist. */
   readonly replaces?: string;
+  /** The address to which its end and its questions are sent. */
+  readonly callbackUrl?: string;
   /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
 }
@@ -99,7 +105,8 @@ export interface StartRequest {
  * Starts an execution, or returns the one that the same key started. While its workflow is paused, an
  * execution is born paused.
  * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to replace), `bad-input` (details:
- * the schema's issues), `bad-concurrency`, `bad-priority`, `key-reused`, `unknown-caller`
+ * the schema's issues), `bad-concurrency`, `bad-priority`, `no-callbacks`, `key-reused`,
+ * `unknown-caller`
  */
 export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
   try {
@@ -119,6 +126,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
 const REFUSED_NOW: ReadonlySet<string> = new Set([
   'bad-concurrency',
   'bad-priority',
+  'no-callbacks',
   'bad-input',
   'too-large',
   'unknown-caller',
@@ -136,8 +144,8 @@ const startedBefore = async (
 
 const inputHashOf = (
   { hash }: Scheduler,
-  { input, tags = {}, replaces, priority }: Pick<StartRequest, 'input' | 'tags' | 'replaces' | 'priority'>,
-): string => hash(canonicalJson({ input, tags, ...defined({ replaces, priority }) }));
+  { input, tags = {}, replaces, priority, callbackUrl }: Omit<StartRequest, 'workflow' | 'idempotencyKey'>,
+): string => hash(canonicalJson({ input, tags, ...defined({ replaces, priority, callbackUrl }) }));
 
 /**
  * Starts an execution of a workflow that need not be one of the authors'.
@@ -158,7 +166,8 @@ export async function startOf(
     throw refuse('bad-input', message, checked.details);
   }
   const { input, bytes } = acceptedInput(workflow.name, checked.value, ports);
-  const { idempotencyKey: key, tags, replaces, by } = request;
+  const { idempotencyKey: key, tags, replaces, callbackUrl, by } = request;
+  if (callbackUrl !== undefined && !scheduler.callsBack) throw noCallbacks();
   const people = firstPeople(scheduler, workflow.plan, by);
   const lane = laneOfStart(ports, workflow.plan, input, request.priority);
   if (replaces !== undefined && !(await exists(scheduler, replaces))) throw unknownExecution(replaces);
@@ -175,7 +184,7 @@ export async function startOf(
       inputHash: inputHashOf(scheduler, request),
       ...fairGroupOf(scheduler, workflow.plan, input),
       ...lane,
-      ...defined({ tags, replaces, startedBy: by }),
+      ...defined({ tags, replaces, callbackUrl, startedBy: by }),
       ...people,
       ...callbackKeysOf(workflow.plan, () => ports.random.id()),
       writeId: ports.random.id(),
@@ -202,6 +211,12 @@ export async function startOf(
   await Promise.all([firstSends(scheduler, workflow.plan, known), callSupervisor(ports, execution.wakeAt)]);
   return execution;
 }
+
+const noCallbacks = (): SteadfastError =>
+  refuse(
+    'no-callbacks',
+    'nothing here sends news to a callbackUrl: name the secret that signs them (callbacks of the construct, STEADFAST_EVENTS_SECRET of serve), or leave it out',
+  );
 
 const MAX_PRIORITY = 9;
 

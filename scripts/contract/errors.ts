@@ -30,6 +30,11 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The priority is not 0 to 9, or the workflow has no lane.',
     next: 'Correct it, or leave it out.',
   },
+  'no-callbacks': {
+    means:
+      'The deployment sends no news to addresses that a start gives: no secret is named that signs them.',
+    next: 'Leave `callbackUrl` out, or have the secret named.',
+  },
   'bad-json': {
     means: 'The body is not JSON, is nested too deeply, or has a key that is not allowed.',
     next: 'Send JSON; the limits are below.',

@@ -46,6 +46,7 @@ const OF_FIRST_START = errors(
   'bad-input',
   'bad-concurrency',
   'bad-priority',
+  'no-callbacks',
   'unknown-workflow',
   'unknown-execution',
   'unknown-caller',

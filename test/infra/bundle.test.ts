@@ -77,7 +77,7 @@ test('a package beside the code of a host is imported with the agent that needs 
  * every workflow's schemas, the agent of bulk actions the schemas. Their sizes are in docs/COST.md.
  */
 const budgetOf = (name: string): number => BUDGETS[name] ?? 560;
-const BUDGETS: Readonly<Record<string, number>> = { scheduler: 705, starter: 575, bulk: 600 };
+const BUDGETS: Readonly<Record<string, number>> = { scheduler: 712, starter: 575, bulk: 606 };
 /** In KB, on top of that: clients that an author's agent imports to call its own service. */
 const AUTHORS_CLIENTS: Readonly<Record<string, number>> = { '@aws-sdk/client-s3': 200 };
 

@@ -41,6 +41,8 @@ export interface QuestionNews
   readonly root?: Root & { readonly executionId: string };
   /** When the change was written. */
   readonly at: number;
+  /** The life of an execution that was started with a `callbackUrl`. */
+  readonly callback?: string;
   /** The code of the failure that an incident is about. */
   readonly code?: string;
   readonly closedBy?: Question['closedBy'];
@@ -112,11 +114,23 @@ export function riskNews(
   };
 }
 
+/**
+ * Says that somebody wants the news of this execution at an address: its life, by which whoever sends it
+ * finds the right one of several deployments and lives. The address itself may be secret, and stays in the
+ * record.
+ */
+export const calledBack = ({
+  callbackUrl,
+  life,
+}: Pick<Execution, 'callbackUrl' | 'life'>): { readonly callback?: string } =>
+  callbackUrl === undefined ? {} : { callback: life };
+
 export function questionNews(
-  { id, workflow }: Pick<Execution, 'id' | 'workflow'>,
+  execution: Pick<Execution, 'id' | 'workflow' | 'callbackUrl' | 'life'>,
   question: Question,
   change: QuestionChange,
 ): QuestionNews {
+  const { id, workflow } = execution;
   const { kind, step, openedAt, deadlineAt, otherwise, reminders, tags, closedBy } = question;
   const { remindedAt = openedAt, closedAt = openedAt } = question;
   const [asked, answered] = isIncident(question)
@@ -130,6 +144,7 @@ export function questionNews(
     change,
     executionId: id,
     workflow,
+    ...calledBack(execution),
     kind,
     at: { opened: openedAt, reminded: remindedAt, closed: closedAt }[change],
     openedAt,

@@ -25,6 +25,7 @@ export type NewExecution = Pick<
   | 'fairGroup'
   | 'lane'
   | 'replaces'
+  | 'callbackUrl'
   | 'parent'
   | 'callbackKeys'
   | 'startedBy'

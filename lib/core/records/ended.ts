@@ -25,6 +25,8 @@ export interface Ended {
   readonly by?: Caller;
   /** The effects that the execution left; after a success only those of tolerated failures. */
   readonly standing?: Standing;
+  /** The life of an execution that was started with a `callbackUrl`. */
+  readonly callback?: string;
   /** The on-failure steps that failed for good, or got no answer in time. Absent if there are none. */
   readonly onFailureFailed?: readonly FailedOnFailure[];
 }

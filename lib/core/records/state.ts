@@ -178,6 +178,8 @@ export interface Execution {
   readonly retries?: readonly Retried[];
   /** The execution that this one was started to replace. */
   readonly replaces?: string;
+  /** Where its caller wants its end and its questions to be sent. It may be secret: no view has it. */
+  readonly callbackUrl?: string;
   readonly output?: Json;
   /** The output is stored outside the table: `output` is absent until it is loaded. */
   readonly outputAt?: ValueRef;

@@ -1,0 +1,101 @@
+/**
+ * The Lambda function that sends events to the addresses that starts gave: queue → execution → request.
+ *
+ * Owns: one batch and its answer, when an event comes again, and that it is given up after a day. Does not
+ * own: one try (`post.ts`), which events come here (`infra/callbacks.ts`).
+ *
+ * The address is read from the execution, by its life: no event has it, and an event of another deployment on
+ * the same bus, or of an execution that was erased, finds none. At least once: SQS delivers again what was
+ * not deleted, under the same id.
+ */
+
+import { ChangeMessageVisibilityCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { givenBack, metering, once } from '../aws/invocation.ts';
+import { ENV } from '../aws/names.ts';
+import { fromEnvironment, portsOf, telemetryOf } from '../aws/ports.ts';
+import { CLIENT } from '../aws/transport.ts';
+import { refuse, sayable } from '../core/values/errors.ts';
+import type { SecretPlace } from '../core/values/signed-by.ts';
+import { secretValue } from '../ready/secret.ts';
+import { gapMs, GIVEN_UP_AFTER_MS, post } from './post.ts';
+import { eventText, idOf, type SentEvent, signingKey } from './signed-event.ts';
+
+const SECRET_WITHIN_MS = 5_000;
+
+/** Synthesis writes it into the function's environment. */
+export interface CallbackSettings {
+  readonly secret: SecretPlace;
+  readonly allowsPrivate: boolean;
+}
+
+/** An event of EventBridge, as a rule puts it into a queue. */
+interface BusEvent {
+  readonly source: string;
+  readonly 'detail-type': string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** The Lambda function of all callbacks of a deployment. */
+export function callbacksHandler(): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
+  const telemetry = telemetryOf({ role: 'callbacks' });
+  const { logger } = telemetry;
+  const ready = once(() => ({
+    store: portsOf(telemetry).store,
+    queue: new SQSClient(CLIENT),
+    settings: JSON.parse(fromEnvironment(ENV.callbacks)) as CallbackSettings,
+    queueUrl: fromEnvironment(ENV.callbackQueue),
+  }));
+
+  const sent = async (record: SQSRecord): Promise<'handled' | 'give-back'> => {
+    const { store, settings } = ready();
+    const event = eventIn(record.body);
+    const { executionId, callback } = event.detail;
+    const execution = await store.readExecution(String(executionId));
+    if (execution?.callbackUrl === undefined || execution.life !== callback) return 'handled';
+    const id = idOf(event);
+    const about = { executionId: execution.id, id, to: new URL(execution.callbackUrl).origin };
+    const isOld = Date.now() - Number(record.attributes.SentTimestamp) > GIVEN_UP_AFTER_MS;
+    const key = signingKey(await secretValue(settings.secret, AbortSignal.timeout(SECRET_WITHIN_MS)));
+    if (typeof key === 'string') throw refuse('bad-secret', `the secret ${settings.secret.env} ${key}`);
+    const { allowsPrivate } = settings;
+    const text = eventText(event);
+    const { callbackUrl: url } = execution;
+    const { outcome, detail } = await post({ url, id, text, key, now: Date.now(), allowsPrivate });
+    if (outcome === 'taken') return 'handled';
+    if (outcome === 'refused' || isOld) {
+      logger.error('callback-given-up', { ...about, detail });
+      return 'handled';
+    }
+    logger.warn('callback-not-taken', { ...about, detail });
+    return 'give-back';
+  };
+
+  /** A failed delay leaves the queue's own. */
+  const delayed = async ({ receiptHandle, attributes }: SQSRecord): Promise<void> => {
+    const { queue, queueUrl: QueueUrl } = ready();
+    const VisibilityTimeout = Math.ceil(gapMs(Number(attributes.ApproximateReceiveCount)) / 1_000);
+    await queue
+      .send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout }))
+      .catch((error: unknown) => logger.warn('callback-not-delayed', { detail: sayable(error) }));
+  };
+
+  const handled = async (record: SQSRecord): Promise<'handled' | 'give-back'> => {
+    const result = await sent(record).catch((error: unknown) => {
+      logger.warn('callback-failed', { detail: sayable(error) });
+      return 'give-back' as const;
+    });
+    if (result === 'give-back') await delayed(record);
+    return result;
+  };
+
+  return (event, context) =>
+    metering(telemetry, context, async () =>
+      givenBack(event.Records, await Promise.all(event.Records.map(handled))),
+    );
+}
+
+function eventIn(body: string): SentEvent {
+  const { source, 'detail-type': detailType, detail } = JSON.parse(body) as BusEvent;
+  return { source, detailType, at: Number(detail['at'] ?? detail['endedAt']), detail };
+}

@@ -1,0 +1,167 @@
+/**
+ * The way out to the addresses that starts give: a rule on the bus, a queue, and the function that sends.
+ *
+ * Owns: the parts, what the function may do. Does not own: one event (`callbacks/handler.ts`), which events
+ * ask for it (`core/decisions/news.ts`).
+ *
+ * All exist only if `callbacks` names the secret. The function may read executions by their keys, that secret
+ * and its queue, nothing else.
+ */
+
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { type IEventBus, Match, Rule } from 'aws-cdk-lib/aws-events';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Code, Function, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { ENV, EVENTS } from '../aws/names.ts';
+import type { KeysOf } from '../core/values/options.ts';
+import type { SecretPlace } from '../core/values/signed-by.ts';
+import { allowEvents, grantUse } from './encryption.ts';
+import { addFunction, type LogSettings } from './function.ts';
+import { grantSecret } from './grant-secret.ts';
+import { checkOptions } from './known-options.ts';
+import { deadLettersOf, deliversTo } from './queue-rules.ts';
+import { onceInUse } from './removal.ts';
+import { allow } from './start-queue.ts';
+import type { StateTable } from './state-table.ts';
+
+/** How news of executions is sent to the addresses that their starts give. */
+export interface CallbackOptions {
+  /** The secret that signs them: `secret('SHOP_EVENTS', { parameter: '/shop/events' })`. */
+  readonly secret: SecretPlace;
+  /**
+   * Whether an address may be in a private network.
+   * @default false
+   */
+  readonly allowPrivateAddresses?: boolean;
+}
+
+const OPTIONS = { secret: true, allowPrivateAddresses: true } as const satisfies KeysOf<CallbackOptions>;
+
+export interface CallbacksProps {
+  readonly options: CallbackOptions;
+  readonly code: (name: string) => Code;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logs: LogSettings;
+  readonly memorySize: number;
+  readonly tracing?: Tracing;
+  readonly encryptionKey?: IKey;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+/** The parts of a deployment that it needs. */
+interface Whole extends Construct {
+  readonly stateTable: StateTable;
+  readonly eventBus: IEventBus;
+}
+
+const TIMEOUT = Duration.seconds(30);
+/** Six times the function's timeout, as AWS asks for. */
+const VISIBILITY = Duration.minutes(3);
+/** Far more than the tries of a day, five minutes apart: only what the function cannot read is set aside. */
+const MAX_RECEIVES = 1_000;
+const RETENTION = Duration.days(14);
+/** Receivers that are away keep a function waiting for 15 s each. */
+const MAX_CONCURRENCY = 5;
+
+/** The function that sends news to addresses, its queue and its rule. */
+export class Callbacks extends Construct {
+  readonly queue: Queue;
+  readonly function: Function;
+  readonly alarm: Alarm;
+
+  constructor(scope: Whole, id: string, { options, code, environment, ...props }: CallbacksProps) {
+    super(scope, id);
+    checkOptions('callbacks', options, OPTIONS);
+    const { encryptionKey: key, removalPolicy, ...shared } = props;
+    const settings = {
+      enforceSSL: true,
+      retentionPeriod: RETENTION,
+      removalPolicy: onceInUse(removalPolicy),
+      ...(key === undefined
+        ? { encryption: QueueEncryption.SQS_MANAGED }
+        : { encryption: QueueEncryption.KMS, encryptionMasterKey: key }),
+    };
+    const deadLetterQueue = new Queue(this, 'DeadLetterQueue', settings);
+    this.queue = new Queue(this, 'Queue', {
+      ...settings,
+      visibilityTimeout: VISIBILITY,
+      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
+    });
+    const { env, parameter, secretsManager, field } = options.secret;
+    const place = { env, parameter, secretsManager, field };
+    const allowsPrivate = options.allowPrivateAddresses === true;
+    this.function = addFunction(this, {
+      ...shared,
+      description: 'Steadfast callbacks: sends news of executions to the addresses of their starts',
+      code: code('callbacks'),
+      timeout: TIMEOUT,
+      environment: {
+        ...environment,
+        [ENV.callbacks]: JSON.stringify({ secret: place, allowsPrivate }),
+        [ENV.callbackQueue]: this.queue.queueUrl,
+      },
+    });
+    this.function.addEventSourceMapping('News', {
+      eventSourceArn: this.queue.queueArn,
+      batchSize: 10,
+      reportBatchItemFailures: true,
+      maxConcurrency: MAX_CONCURRENCY,
+    });
+    allow(
+      this.function,
+      this.queue,
+      'sqs:ReceiveMessage',
+      'sqs:DeleteMessage',
+      'sqs:GetQueueAttributes',
+      'sqs:ChangeMessageVisibility',
+    );
+    scope.stateTable.grantReadOne(this.function);
+    grantSecret(this, this.function, { secret: options.secret, whose: 'callbacks' });
+    if (key !== undefined) {
+      grantUse(key, this.function);
+      allowEvents(key, this);
+    }
+    this.connect(scope.eventBus, deadLetterQueue);
+    this.alarm = deadLettersOf(
+      this,
+      deadLetterQueue,
+      'News of executions could not be read by the function that sends it to the addresses of their starts.',
+    );
+  }
+
+  private connect(eventBus: IEventBus, deadLetterQueue: Queue): void {
+    const rule = new Rule(this, 'Rule', {
+      description: 'Steadfast callbacks: news that the start of an execution asked for',
+      eventBus,
+      eventPattern: {
+        source: [EVENTS.end.source],
+        detailType: [EVENTS.end.detailType, EVENTS.question.detailType],
+        detail: { callback: Match.exists() },
+      },
+    });
+    deliversTo(rule, this.queue, deadLetterQueue);
+  }
+}
+
+/** The settings of the deployment that it follows. */
+interface Settings {
+  readonly callbacks?: CallbackOptions;
+  readonly encryptionKey?: IKey;
+  readonly removalPolicy?: RemovalPolicy;
+}
+
+/** Adds it if the deployment names the secret. */
+export function addCallbacks(
+  whole: Whole & { readonly monitoring?: { readonly add: (alarm: Alarm) => void } },
+  { callbacks: options, encryptionKey, removalPolicy = RemovalPolicy.RETAIN }: Settings,
+  shared: Omit<CallbacksProps, 'options' | 'encryptionKey' | 'removalPolicy'>,
+): Callbacks | undefined {
+  if (options === undefined) return undefined;
+  const atRest = encryptionKey === undefined ? {} : { encryptionKey };
+  const callbacks = new Callbacks(whole, 'Callbacks', { ...shared, ...atRest, options, removalPolicy });
+  whole.monitoring?.add(callbacks.alarm);
+  return callbacks;
+}

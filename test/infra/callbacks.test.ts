@@ -1,0 +1,47 @@
+/** The way out to the addresses that starts give: only where a secret is named, and with few rights. */
+
+import type { SteadfastStackProps } from '../../lib/infra/steadfast-stack.ts';
+import { FOUND } from './fixture.ts';
+import { findingsOf, makeStack, Reader } from './template.ts';
+
+const secretOf = (where: object) => ({ kind: 'steadfast:secret', env: 'KEY', ...where }) as const;
+const withCallbacks = (callbacks?: SteadfastStackProps['callbacks']) =>
+  makeStack({ workflows: FOUND, ...(callbacks === undefined ? {} : { callbacks }) });
+const stack = withCallbacks({ secret: secretOf({ parameter: '/shop/events' }) });
+const reader = new Reader(stack);
+
+test('news that a start asked for goes to a queue, and cdk-nag finds nothing', () => {
+  expect(findingsOf(stack)).toEqual([]);
+  const rules = reader.ofType('AWS::Events::Rule').map(({ Properties }) => Properties['EventPattern']);
+  expect(rules).toContainEqual({
+    source: ['steadfast'],
+    'detail-type': ['Steadfast Execution Ended', 'Steadfast Question'],
+    detail: { callback: [{ exists: true }] },
+  });
+});
+
+test('the function reads executions by key, its secret and its queue; the API knows that there is one', () => {
+  const environment = reader.environmentOf('Callbacks');
+  expect(JSON.parse(String(environment['STEADFAST_CALLBACKS']))).toEqual({
+    secret: { env: 'KEY', parameter: '/shop/events' },
+    allowsPrivate: false,
+  });
+  expect(reader.environmentOf('Scheduler')['STEADFAST_CALLBACKS']).toBe('true');
+  const rights = reader.matrixOf('Callbacks').map((line) => line.split(' ')[0]);
+  expect(rights.filter((right) => right?.startsWith('logs:') !== true)).toEqual([
+    'dynamodb:GetItem',
+    'sqs:ChangeMessageVisibility',
+    'sqs:DeleteMessage',
+    'sqs:GetQueueAttributes',
+    'sqs:ReceiveMessage',
+    'ssm:GetParameter',
+  ]);
+});
+
+test('without a secret there is nothing of it, and one that lies nowhere is refused', () => {
+  const without = JSON.stringify(new Reader(withCallbacks()).all);
+  expect([/STEADFAST_CALLBACKS/, /Steadfast callbacks/].filter((text) => text.test(without))).toEqual([]);
+  expect(() => withCallbacks({ secret: secretOf({}) })).toThrow(
+    'callbacks: nothing says where the secret KEY lies',
+  );
+});
