@@ -12,12 +12,15 @@
 
 import type { Log } from '../core/ports.ts';
 
-/** How far each clock may be wrong: up to this every wake time is met (docs/ARCHITECTURE.md, Clocks). */
+/**
+ * How far each clock may be wrong: every wake time is met as long as no clock is further off
+ * (docs/ARCHITECTURE.md, Clocks).
+ */
 export const CLOCK_ALLOWANCE_MS = 2_000;
 /** How often each process measures. */
 const MEASURED_EVERY_MS = 60_000;
 const NOTED_EVERY_MS = 900_000;
-/** The header may be cut off by this much. */
+/** The header may be behind by this much, because it is cut off to whole seconds. */
 const RESOLUTION_MS = 1_000;
 
 export class ClockSkew {

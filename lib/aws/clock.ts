@@ -21,7 +21,10 @@ export interface MachineTime {
 
 export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => performance.now() };
 
-/** A clock that goes back by less was misread, not set: when it goes forward again, this is not a step. */
+/**
+ * A clock that goes back by less than this was misread, not set: its way forward again does not count as a
+ * step.
+ */
 const SET_BACK_MS = 1_000;
 
 /** The machine's time when `elapsed` was zero lies between these two. */

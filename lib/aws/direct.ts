@@ -80,7 +80,9 @@ interface Place {
   readonly to: RequestOptions;
 }
 
-/** The SDK's own number. Idle connections keep no process alive, and TLS sessions are resumed. */
+/**
+ * As many connections as the SDK opens. Idle connections keep no process alive, and TLS sessions are resumed.
+ */
 const CONNECTIONS = { keepAlive: true, maxSockets: 50 } as const;
 export const AGENTS = { plain: new PlainAgent(CONNECTIONS), tls: new TlsAgent(CONNECTIONS) };
 
@@ -279,7 +281,7 @@ function exchange(
       });
       asked = one;
       one.on('error', (error: NodeJS.ErrnoException) => {
-        // This costs no attempt: after a pause of the process all its connections may be closed.
+        // Asking again costs no attempt: after a pause of the process all its connections may be closed.
         if (one.reusedSocket && CLOSED.has(error.code) && !isOver) ask();
         else fail(error);
       });

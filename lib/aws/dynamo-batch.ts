@@ -21,7 +21,7 @@ const MAX_LAPS = 10;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 400;
 
-/** The same text for the same key. */
+/** The key of an item as one text, to find the item by. */
 export const keyText = (item: Item): string => `${text(item, TABLE.pk)}/${text(item, TABLE.sk)}`;
 
 /** @returns the existing items of any number of keys, by `keyText` */

@@ -91,7 +91,7 @@ export class IndexKeys {
       keys.push(next.key);
       const used = (taken.get(next.partition) ?? 0) + 1;
       taken.set(next.partition, used);
-      // The next key of its partition is not known yet.
+      // Stops here, because the next key of this partition is not known yet.
       if (next.partition.at(used) === undefined && !next.partition.isAtEnd) break;
     }
     return keys;

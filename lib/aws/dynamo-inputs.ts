@@ -27,7 +27,7 @@ const UNIT = 1_024;
  * How often an execution without children is written: its start, its end, and the announcement of its end.
  */
 const WRITES = 3;
-/** About how many bytes an end adds to the record. */
+/** About how many bytes the end of an execution adds to its record. */
 const END_BYTES = 100;
 
 const units = (bytes: number): number => Math.ceil(bytes / UNIT);

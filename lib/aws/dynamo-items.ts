@@ -52,7 +52,8 @@ function checkedId(id: string): string {
 export const idOfKey = (item: Item): string => text(item, TABLE.pk).slice('exec#'.length);
 
 /**
- * Left out of the item if they have these values, which keeps a healthy step's item within one write unit.
+ * Fields that the item omits if they have these values, which keeps a healthy step's item within one write
+ * unit.
  */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { epoch: 1 };
 const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
@@ -115,7 +116,10 @@ function onlyAttempt({ status, attempt, mode, token, claimedAt, changedAt }: Ste
 
 export const INCIDENT_PREFIX = 'incident#';
 
-/** Sorts after the execution's own sort key, because a read of a partition begins with that one. */
+/**
+ * The prefix of a question's sort key. It sorts after the execution's own sort key, with which a read of the
+ * partition begins.
+ */
 const INBOX_PREFIX = 'inbox#';
 
 export const questionKeyOf = (executionId: string, question: Question): Item => ({

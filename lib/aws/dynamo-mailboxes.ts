@@ -29,7 +29,7 @@ import { FORM, type Item, jsonIn, number, refuseOtherForm, text } from './dynamo
 import { conditional, type Put, putAll } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
-/** A partition of mailboxes begins with it. */
+/** The prefix of a partition of mailboxes. */
 export const MAILBOX_PREFIX = 'mailbox#';
 const BOX_PREFIX = 'box#';
 const MESSAGE_PREFIX = 'message#';
@@ -146,7 +146,7 @@ export function mailIn(item: Item): FoundMail {
 export const mailKey = ({ executionId, life, message }: FoundMail): Item =>
   message === undefined ? mailboxKey(executionId, life) : messageKey(executionId, life, message);
 
-/** Its key says the life: the condition is on the version alone. */
+/** The put of a mailbox. Its key contains the life, so the condition is on the version alone. */
 const mailboxPut = (table: string, mailbox: Mailbox, wakeShards: number): Put =>
   conditional(table, mailboxItem(mailbox, wakeShards), { version: mailbox.version });
 
@@ -194,7 +194,8 @@ export function dynamoMailboxes(
       try {
         return await write(sentPuts(table, { mailbox, message }, wakeShards));
       } catch (error) {
-        // Others write the mailbox at this moment, one after the other. The sender comes again, or says so.
+        // Other processes are writing the mailbox at this moment. The sender tries again, or reports the
+        // conflict.
         if (error instanceof TransactionCanceledException) return 'conflict';
         throw error;
       }

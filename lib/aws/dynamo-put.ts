@@ -91,7 +91,7 @@ export async function putOne(client: DynamoDBClient, put: Put): Promise<PutResul
     await client.send(new PutItemCommand(put));
     return { kind: 'written' };
   } catch (error) {
-    // A transaction is writing the record at this moment: for this write, another one comes first.
+    // A transaction is writing the record at this moment, so another write comes before this one.
     if (error instanceof TransactionConflictException) return { kind: 'conflict' };
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
     // The SDK may have sent it twice because the first answer was lost: then the stored item is our own

@@ -106,7 +106,8 @@ export function unlistedStore(client: DynamoDBClient, options: DynamoOptions): O
       if (kind === 'written') return 'written';
       if (stored !== undefined) return executionOf(stored);
       const item = await getItem(client, table, executionKey(execution.id));
-      // The table answered that it exists, but it was not found: the caller knows nothing and must ask again.
+      // The table answered that the execution exists, but a read did not find it: the caller knows nothing
+      // and must ask again.
       if (item === undefined) throw new Error('the execution exists but could not be read');
       return asWritten(executionOf(item), execution);
     },
@@ -142,7 +143,7 @@ function putsOf(
   ];
 }
 
-/** All of them, and what stands in the way of the first. */
+/** Writes all the puts. After a conflict, returns the item that was in the way of the first. */
 async function putFirst(
   client: DynamoDBClient,
   puts: readonly Put[],

@@ -55,7 +55,7 @@ export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
     TimeToDetect: ms,
     ...(detail === 'execute' ? { Unknowns: 1 } : {}),
   }),
-  // The death is recorded under the lease, which then is not lost.
+  // A death that is recorded under the lease: there is no lost lease to count then.
   'process-died': ({ detail }) => (detail === 'execute' ? { Unknowns: 1 } : {}),
   dispatched: one('Dispatches'),
   'breaker-opened': one('BreakersOpened'),
@@ -117,7 +117,8 @@ export function createMeter(options: MeterOptions): Meter {
   };
   const add = (values: Partial<Record<MetricName, number>>): void => {
     for (const name of Object.keys(values) as MetricName[]) {
-      // With one more the library would write the line by itself, without its fields and `onLine`.
+      // With one more value the library would write the line by itself, without the fields and without
+      // `onLine`.
       if (sizes.get(name) === MOST_VALUES - 1) write();
       sizes.set(name, (sizes.get(name) ?? 0) + 1);
       // The clocks of two machines may differ, so a duration may be negative.

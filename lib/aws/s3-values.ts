@@ -53,7 +53,7 @@ const NO_BODY = new Uint8Array();
 const REMOVED_AT_A_TIME = 10;
 
 export function s3Values(options: S3Options): LargeValues & LargeValueInventory {
-  // A separate strategy: refusals by S3 use up none of the retries that calls of the state table have.
+  // A separate retry strategy, so that refusals by S3 use up none of the state table's retries.
   const retries = new StandardRetryStrategy(MOST_ATTEMPTS);
   const call = async (method: Method, url: Promise<URL>, body: Uint8Array = NO_BODY): Promise<Answer> => {
     const to = await url;

@@ -14,7 +14,7 @@ import {
 /** The most messages that SQS gives at once, and how long it lets a receive wait for the first. */
 export const MAX_RECEIVED = 10;
 const LONG_POLL_S = 20;
-/** Longer than a long poll, which must not count as a request that hangs. */
+/** The time limit of a request is longer than a long poll, which must not count as a request that hangs. */
 const CLIENT = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 25_000, throwOnRequestTimeout: true },

@@ -25,7 +25,7 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'step-done',
   'succeeded',
   'message-dropped',
-  // There is one for each removed record; the audit's own line has their number.
+  // One note for each removed record; the audit's own line has their number.
   'leftover-removed',
   // These are sent as events; an agent that is tried once is at its last attempt each time.
   'at-risk',

@@ -15,8 +15,8 @@ import { direct } from './direct.ts';
 import { DEFAULT_TRANSPORT, ENV, type Transport, TRANSPORTS } from './names.ts';
 
 /**
- * Below the shortest lease, so that a request that hangs does not cost the lease. By default the SDK only
- * warns.
+ * The time limit of a request is below the shortest lease, so that a request that hangs does not cost the
+ * lease. By default the SDK only warns.
  */
 export const CLIENT = {
   maxAttempts: 3,
