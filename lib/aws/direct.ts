@@ -81,7 +81,8 @@ interface Place {
 }
 
 /**
- * As many connections as the SDK opens. Idle connections keep no process alive, and TLS sessions are resumed.
+ * The number of connections is the SDK's default. Idle connections keep no process alive, and TLS sessions
+ * are resumed.
  */
 const CONNECTIONS = { keepAlive: true, maxSockets: 50 } as const;
 export const AGENTS = { plain: new PlainAgent(CONNECTIONS), tls: new TlsAgent(CONNECTIONS) };
