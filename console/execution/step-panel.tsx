@@ -66,7 +66,7 @@ export function StepPanel({ step: brief, view, reasons, placeOf, done }: PanelPr
         <SendMessage
           executionId={view.executionId}
           step={step.name}
-          message={step.message.name}
+          message={step.message.next ?? step.message.name}
           done={done}
         />
       )}

@@ -241,9 +241,14 @@ export interface StepView {
   readonly mayHaveActed?: boolean;
   /**
    * Only for a receive, and for rounds that begin with messages: what it, or its latest round, waits for;
-   * once it took one, its id and when it was accepted.
+   * once it took one, its id and when it was accepted. `next` is what the round after that waits for.
    */
-  readonly message?: { readonly name: string; readonly id?: string; readonly at?: number };
+  readonly message?: {
+    readonly name: string;
+    readonly id?: string;
+    readonly at?: number;
+    readonly next?: string;
+  };
   /** When a wait, a callback, an approval or a receive ends, or the wait of a round for its message. */
   readonly waitsUntil?: number;
   /** Only for a lane, while it waits for a place. */

@@ -52,7 +52,7 @@ import { leftOutOf } from '../core/step/history.ts';
 import { shownStatus } from '../core/step/turn.ts';
 import { childIds, idsOfTries } from '../core/waiting/child.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
-import { roundMessage } from '../core/waiting/rounds.ts';
+import { roundMessage, roundOf } from '../core/waiting/rounds.ts';
 import { waitsUntil } from '../core/waiting/waits.ts';
 import { rootOf } from '../core/values/names.ts';
 import type {
@@ -222,11 +222,19 @@ function awaited(step: PlanStep, state: Snapshot): Awaited {
   };
 }
 
-/** The message that a step, or the latest of its rounds, waits for or took. */
+/** The message that a step, or the latest of its rounds, waits for or took, and that of its next round. */
 function messageOf(step: PlanStep, record: Step | undefined): StepView['message'] {
-  const { name } = roundMessage(step, record) ?? {};
-  const message = isReceive(step) ? step.message : name;
-  return message === undefined ? undefined : { name: message, ...(record && receivedBy(record)) };
+  const next = nextRoundMessage(step, record);
+  const name = isReceive(step) ? step.message : (roundMessage(step, record)?.name ?? next);
+  return name === undefined ? undefined : { name, ...(record && receivedBy(record)), ...defined({ next }) };
+}
+
+/** Nothing while the latest round waits for its own, or is the last. */
+function nextRoundMessage(step: PlanStep, record: Step | undefined): string | undefined {
+  if (!isRepeated(step) || record?.children?.rounds?.awaits !== undefined) return undefined;
+  const { first, message, atMost } = step.rounds;
+  const isFirstOwn = record?.children === undefined && first !== undefined;
+  return isFirstOwn || roundOf(record?.children) >= atMost ? undefined : message?.name;
 }
 
 /** The reply to a stop or a resolution: how the execution goes on, and what is in effect now. */

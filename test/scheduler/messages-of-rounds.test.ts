@@ -1,6 +1,7 @@
 /** Messages to executions whose rounds begin with them: refused or taken, and by which (M4, M7). */
 
 import * as z from 'zod/mini';
+import { executionView } from '../../lib/api/views.ts';
 import { received } from '../../lib/author/builder/received.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import { agent, eq } from '../../lib/index.ts';
@@ -56,6 +57,18 @@ describe('rounds that begin with messages', () => {
       failure: { code: 'too-many-rounds' },
     });
     await expect(send(3)).rejects.toMatchObject(refusal('ended'));
+  });
+
+  it('show what the next one waits for, also before it waits', async () => {
+    const { h, id, send } = await begun(false);
+    const shown = async () => executionView(await h.state(id), rounds.plan, h.clock.now()).steps[0]?.message;
+    expect(await shown()).toEqual({ name: 'next' });
+    await send(1);
+    const took = { name: 'next', id: 'm-1', at: expect.any(Number) };
+    expect(await shown()).toEqual({ ...took, next: 'next' });
+    await drain(h);
+    await send(2);
+    expect(await shown()).toEqual({ ...took, id: 'm-2' });
   });
 
   it('take none once the last has begun, or the rounds are over', async () => {
