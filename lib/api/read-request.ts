@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
 import type { Ports } from '../core/ports.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import { misfitOf, misfitText } from '../core/values/issues.ts';
-import { JSON_LIMITS, jsonProblem } from '../core/values/json.ts';
+import { JSON_LIMITS, type JsonLimits, jsonProblem } from '../core/values/json.ts';
 import { hasMoreKeys, hasMoreValues } from '../core/values/json-text.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { cut } from '../core/values/text.ts';
@@ -25,21 +25,29 @@ export const MAX_BODY_BYTES: number = 256 * 1024;
 export const MAX_LARGE_BODY_BYTES: number = 4 * 1024 * 1024;
 
 /**
- * The most different keys in a body, over all its objects. More keys, or more values (`JSON_LIMITS`), would
- * block the event loop while they are parsed, checked and copied. An output has no such caller, and may have
- * more.
+ * The most different keys in a body, over all its objects. More keys, or more values, would block the event
+ * loop while they are parsed, checked and copied. An output has no such caller, and may have more.
  */
 export const MOST_BODY_KEYS = 12_000;
+/** The most values in a body, on all levels together, if large values are stored apart. */
+export const MOST_LARGE_BODY_VALUES = 100_000;
 
-const MOST_BYTES = 'mostBodyBytes';
-const mostBytesIn = (c: Context): number => (c.get(MOST_BYTES) as number | undefined) ?? MAX_BODY_BYTES;
+interface Bounds {
+  readonly bytes: number;
+  readonly json: JsonLimits;
+}
+const BOUNDS = 'bodyBounds';
+const boundsIn = (c: Context): Bounds =>
+  (c.get(BOUNDS) as Bounds | undefined) ?? { bytes: MAX_BODY_BYTES, json: JSON_LIMITS };
 
 /**
  * Refuses a body whose length header is too large before it is read, and limits one without such a header.
  */
 export function boundBody(c: Context, ports: Pick<Ports, 'largeValues'>): void {
-  const bytes = ports.largeValues === undefined ? MAX_BODY_BYTES : MAX_LARGE_BODY_BYTES;
-  c.set(MOST_BYTES, bytes);
+  const isLarge = ports.largeValues !== undefined;
+  const bytes = isLarge ? MAX_LARGE_BODY_BYTES : MAX_BODY_BYTES;
+  const nodes = isLarge ? MOST_LARGE_BODY_VALUES : JSON_LIMITS.nodes;
+  c.set(BOUNDS, { bytes, json: { ...JSON_LIMITS, nodes } } satisfies Bounds);
   refuseLonger(Number(c.req.header('content-length') ?? 0), bytes);
 }
 
@@ -58,7 +66,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  */
 async function bodyText(c: Context): Promise<string> {
   const bytes = await c.req.arrayBuffer();
-  refuseLonger(bytes.byteLength, mostBytesIn(c));
+  refuseLonger(bytes.byteLength, boundsIn(c).bytes);
   try {
     return UTF8.decode(bytes);
   } catch {
@@ -74,14 +82,13 @@ export const queryOf = (c: Context, schema: z.ZodMiniObject): object =>
 export const bodyOf = async <Schema extends z.ZodMiniType>(
   c: Context,
   schema: Schema,
-): Promise<z.infer<Schema>> => await parseBody(await bodyText(c), schema);
+): Promise<z.infer<Schema>> => await parseBody(await bodyText(c), schema, boundsIn(c).json);
 
 /** The length from which a text is processed in parts. */
 const LONG_TEXT = 64 * 1024;
 
 /** @throws SteadfastError `too-many-values`, before the text is parsed */
-function refuseMore(text: string): void {
-  const { nodes } = JSON_LIMITS;
+function refuseMore(text: string, { nodes }: JsonLimits): void {
   const refused = (most: number, what: string): SteadfastError =>
     refuse('too-many-values', `the body has more than ${most} ${what}; at most ${most} are allowed`);
   if (hasMoreValues(text, nodes)) throw refused(nodes, 'values (keys and elements, all levels together)');
@@ -96,8 +103,9 @@ function refuseMore(text: string): void {
 async function parseBody<Schema extends z.ZodMiniType>(
   text: string,
   schema: Schema,
+  limits: JsonLimits,
 ): Promise<z.infer<Schema>> {
-  refuseMore(text);
+  refuseMore(text, limits);
   // Lets other requests run between two parts of the work, so that they wait at most for the longest part.
   const turn = async (): Promise<void> =>
     text.length > LONG_TEXT ? new Promise((over) => setImmediate(over)) : undefined;
@@ -109,7 +117,7 @@ async function parseBody<Schema extends z.ZodMiniType>(
     throw refuse('bad-json', 'the body is not JSON');
   }
   await turn();
-  const problem = jsonProblem(value);
+  const problem = jsonProblem(value, limits);
   if (problem !== undefined) throw refuse('bad-json', `the body is not acceptable: ${cut(problem, 200)}`);
   await turn();
   const rounded = roundedIn(text);

@@ -105,7 +105,12 @@ export const LIMIT_PLACES: readonly (readonly [what: string, file: string, code:
   ['body', 'lib/api/read-request.ts', 'MAX_LARGE_BODY_BYTES: number = 4 * 1024 * 1024'],
   ['body, with `largeValues: false`', 'lib/api/read-request.ts', 'MAX_BODY_BYTES: number = 256 * 1024'],
   ['nesting of JSON', 'lib/core/values/json.ts', 'depth: 32'],
-  ['keys and elements of JSON, all levels together', 'lib/core/values/json.ts', 'nodes: 60_000'],
+  [
+    'keys and elements of JSON, all levels together',
+    'lib/api/read-request.ts',
+    'MOST_LARGE_BODY_VALUES = 100_000',
+  ],
+  ['keys and elements of JSON, with `largeValues: false`', 'lib/core/values/json.ts', 'nodes: 60_000'],
   ['different keys of JSON, of all objects together', 'lib/api/read-request.ts', 'MOST_BODY_KEYS = 12_000'],
   [
     'keys and elements of an output or of what a schema makes of an input, with large values',
