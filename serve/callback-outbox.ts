@@ -28,7 +28,12 @@ import { TABLE_NAME } from './sqlite/client.ts';
 const PARTITION = 'serve#callbacks';
 /** Requests at the same time, one to each receiver. */
 const AT_ONCE = 16;
+/** Receivers that did not answer the latest request leave the other places to those that do. */
+const SILENT_AT_ONCE = 8;
 const FIRST_GAP_MS = 1_000;
+const LONGEST_SLEEP_MS = 3_600_000;
+/** The time that a server was off does not count as trying a receiver. */
+const TRIED_FOR_MS = 3_600_000;
 
 export interface CallbackParts {
   readonly client: DynamoDBClient;
@@ -42,16 +47,29 @@ export interface CallbackParts {
 }
 
 interface Waiting {
-  /** The receiver, without path and query, which may be secret. */
-  readonly to: string;
+  /** When the event was stored here, in epoch ms. */
+  readonly at: number;
   readonly tries: number;
   readonly nextAt: number;
+  /** Since when this process has sent it without success. */
+  readonly since?: number;
+}
+
+interface Receiver {
+  /** Its events, by their keys; one that was not taken goes behind the others. */
+  readonly events: Map<string, Waiting>;
+  /** How many requests in a row had no answer; it rests after each. */
+  silent: number;
+  restsUntil: number;
+  /** Since when it has taken nothing. */
+  failingSince: number | undefined;
 }
 
 export class CallbackOutbox {
   readonly #parts: CallbackParts;
-  readonly #waiting = new Map<string, Waiting>();
-  /** Receivers to which a request is under way. */
+  /** By origin: an address without path and query, which may be secret. */
+  readonly #receivers = new Map<string, Receiver>();
+  /** Origins to which a request is under way. */
   readonly #busy = new Set<string>();
   #news = new AbortController();
 
@@ -69,11 +87,10 @@ export class CallbackOutbox {
     const to = new URL(url).origin;
     const texts = { text: eventText(event), of: String(executionId), life: String(callback), to };
     const Item = Object.fromEntries(Object.entries(texts).map(([name, S]) => [name, { S }]));
-    const at = { N: String(this.#parts.clock.now()) };
-    await this.#parts.client.send(
-      new PutItemCommand({ TableName: TABLE_NAME, Item: { ...keyOf(key), ...Item, at } }),
-    );
-    this.#waiting.set(key, { to, tries: 0, nextAt: 0 });
+    const at = this.#parts.clock.now();
+    const stored = { ...keyOf(key), ...Item, at: { N: String(at) } };
+    await this.#parts.client.send(new PutItemCommand({ TableName: TABLE_NAME, Item: stored }));
+    this.#waits(to, key, at);
     this.#news.abort();
   };
 
@@ -92,21 +109,49 @@ export class CallbackOutbox {
             return false;
           },
         );
-      for (const [key, { to, nextAt }] of this.#waiting) {
-        if (nextAt > clock.now() || this.#busy.has(to) || this.#busy.size >= AT_ONCE) continue;
-        this.#busy.add(to);
-        const one = this.#try(key, to, stopping).finally(() => {
-          this.#busy.delete(to);
-          under.delete(one);
-          this.#news.abort();
-        });
-        under.add(one);
+      let nextAt = clock.now() + (isRead ? LONGEST_SLEEP_MS : FIRST_GAP_MS);
+      for (const [to, receiver] of this.#receivers) {
+        if (this.#busy.has(to)) continue;
+        const next = nextOf(receiver, clock.now());
+        if (next.at > clock.now()) nextAt = Math.min(nextAt, next.at);
+        // The end of a request wakes the loop, so a receiver without a place needs no time of its own.
+        else if (this.#hasPlace(receiver)) {
+          const one = this.#inTurn(to, next.key, stopping).finally(() => under.delete(one));
+          under.add(one);
+        }
       }
-      const free = [...this.#waiting.values()].filter(({ to }) => !this.#busy.has(to));
-      const next = Math.min(...free.map(({ nextAt }) => nextAt), clock.now() + gapMs(20));
-      await clock.sleep(isRead ? Math.max(0, next - clock.now()) : FIRST_GAP_MS, again);
+      await clock.sleep(Math.max(0, nextAt - clock.now()), again);
     }
     await Promise.all(under);
+  }
+
+  #waits(to: string, key: string, at: number): void {
+    const receiver = this.#receivers.get(to) ?? {
+      events: new Map<string, Waiting>(),
+      silent: 0,
+      restsUntil: 0,
+      failingSince: undefined,
+    };
+    this.#receivers.set(to, receiver);
+    if (!receiver.events.has(key)) receiver.events.set(key, { at, tries: 0, nextAt: 0 });
+  }
+
+  #hasPlace({ silent }: Receiver): boolean {
+    const ofSilent = [...this.#busy].filter((to) => (this.#receivers.get(to)?.silent ?? 0) > 0).length;
+    return this.#busy.size < AT_ONCE && (silent === 0 || ofSilent < SILENT_AT_ONCE);
+  }
+
+  /** One request; the receiver goes behind the others. */
+  async #inTurn(to: string, key: string, stopping: AbortSignal): Promise<void> {
+    const receiver = this.#receivers.get(to);
+    if (receiver === undefined) return;
+    this.#busy.add(to);
+    this.#receivers.delete(to);
+    this.#receivers.set(to, receiver);
+    await this.#try({ to, key, receiver }, stopping);
+    this.#busy.delete(to);
+    if (receiver.events.size === 0) this.#receivers.delete(to);
+    this.#news.abort();
   }
 
   async #urlOf(id: string, life: unknown): Promise<string | undefined> {
@@ -128,50 +173,94 @@ export class CallbackOutbox {
       );
       for (const item of answer.Items ?? []) {
         const key = item[TABLE.sk]?.S ?? '';
-        if (!this.#waiting.has(key)) this.#waiting.set(key, { to: item['to']?.S ?? '', tries: 0, nextAt: 0 });
+        this.#waits(item['to']?.S ?? '', key, Number(item['at']?.N));
       }
       from = answer.LastEvaluatedKey;
     } while (from !== undefined);
   }
 
   /** Never rejects. */
-  async #try(key: string, to: string, stopping: AbortSignal): Promise<void> {
+  async #try(one: One, stopping: AbortSignal): Promise<void> {
     const { clock, logger } = this.#parts;
+    const { to, receiver } = one;
     try {
-      const result = await this.#sent(key, stopping);
-      if (stopping.aborted && result?.outcome === 'later') return;
-      if (result === undefined || result.outcome === 'taken') return await this.#remove(key);
-      const id = key.split('#')[1] ?? '';
-      if (result.outcome === 'refused' || result.isOld) {
-        logger.error('callback-given-up', { id, to, detail: result.detail });
-        return await this.#remove(key);
-      }
-      const tries = (this.#waiting.get(key)?.tries ?? 0) + 1;
-      if (tries === 1) logger.warn('callback-not-taken', { id, to, detail: result.detail });
-      this.#waiting.set(key, { to, tries, nextAt: clock.now() + gapMs(tries) });
+      const result = await this.#sent(one.key, stopping);
+      if (result === undefined) return await this.#remove(one);
+      const { outcome, detail } = result;
+      if (outcome === 'refused') return await this.#giveUp(one, detail);
+      if (outcome !== 'taken' && stopping.aborted) return;
+      receiver.silent = outcome === 'unanswered' ? receiver.silent + 1 : 0;
+      if (outcome === 'unanswered') receiver.restsUntil = clock.now() + gapMs(receiver.silent);
+      receiver.failingSince = outcome === 'taken' ? undefined : (receiver.failingSince ?? clock.now());
+      if (outcome === 'taken') return await this.#remove(one);
+      if (this.#again(one) === 1) logger.warn('callback-not-taken', { id: idIn(one.key), to, detail });
+      // All old events of a silent receiver are given up together, without a request for each.
+      for (const key of outcome === 'unanswered' ? [...receiver.events.keys()] : [one.key])
+        if (this.#isOver(receiver, key)) await this.#giveUp({ ...one, key }, detail);
     } catch (error) {
       logger.warn('callback-failed', { to, detail: sayable(error) });
-      this.#waiting.set(key, { to, tries: 1, nextAt: clock.now() + FIRST_GAP_MS });
+      this.#again(one);
     }
   }
 
+  /** Puts the event behind the others, for a later try. @returns how often it was tried */
+  #again({ receiver: { events }, key }: One): number {
+    const now = this.#parts.clock.now();
+    const { at = now, tries: before = 0, since = now } = events.get(key) ?? {};
+    const tries = before + 1;
+    events.delete(key);
+    events.set(key, { at, tries, since, nextAt: now + gapMs(tries) });
+    return tries;
+  }
+
+  #isOver({ events, failingSince }: Receiver, key: string): boolean {
+    const now = this.#parts.clock.now();
+    const { at = now, since = failingSince ?? now } = events.get(key) ?? {};
+    return now - at >= GIVEN_UP_AFTER_MS && now - since >= TRIED_FOR_MS;
+  }
+
   /** @returns nothing if nobody wants the event any more */
-  async #sent(key: string, stopping: AbortSignal): Promise<(PostResult & { isOld: boolean }) | undefined> {
-    const { client, clock, key: secret, allowsPrivate, wall } = this.#parts;
+  async #sent(key: string, stopping: AbortSignal): Promise<PostResult | undefined> {
+    const { client, key: secret, allowsPrivate, wall } = this.#parts;
     const get = { TableName: TABLE_NAME, Key: keyOf(key), ConsistentRead: true };
     const { Item } = await client.send(new GetItemCommand(get));
     const url = await this.#urlOf(Item?.['of']?.S ?? '', Item?.['life']?.S);
     if (Item === undefined || url === undefined) return undefined;
-    const [text, id] = [Item['text']?.S ?? '', key.split('#')[1] ?? ''];
-    const result = await post({ url, id, text, key: secret, now: wall(), allowsPrivate }, stopping);
-    return { ...result, isOld: clock.now() - Number(Item['at']?.N) > GIVEN_UP_AFTER_MS };
+    const text = Item['text']?.S ?? '';
+    return post({ url, id: idIn(key), text, key: secret, now: wall(), allowsPrivate }, stopping);
+  }
+
+  async #giveUp(one: One, detail: string): Promise<void> {
+    this.#parts.logger.error('callback-given-up', { id: idIn(one.key), to: one.to, detail });
+    await this.#remove(one);
   }
 
   /** An event that the file does not remove is sent again later. */
-  async #remove(key: string): Promise<void> {
+  async #remove({ receiver, key }: One): Promise<void> {
     await this.#parts.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: keyOf(key) }));
-    this.#waiting.delete(key);
+    receiver.events.delete(key);
   }
 }
 
+/** An event of a receiver. */
+interface One {
+  readonly to: string;
+  readonly key: string;
+  readonly receiver: Receiver;
+}
+
+/** The event that is tried next, and when. */
+function nextOf(
+  { events, restsUntil }: Receiver,
+  now: number,
+): { readonly key: string; readonly at: number } {
+  let first = { key: '', at: Number.POSITIVE_INFINITY };
+  for (const [key, { nextAt }] of events) {
+    if (nextAt <= Math.max(now, restsUntil)) return { key, at: restsUntil };
+    if (nextAt < first.at) first = { key, at: nextAt };
+  }
+  return first;
+}
+
+const idIn = (key: string): string => key.split('#')[1] ?? '';
 const keyOf = (key: string) => ({ [TABLE.pk]: { S: PARTITION }, [TABLE.sk]: { S: key } });

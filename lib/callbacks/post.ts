@@ -34,9 +34,12 @@ export interface Posted {
   readonly allowsPrivate: boolean;
 }
 
-/** `taken`: answered with 2xx. `refused`: it is never sent, as to a private address. `later`: try again. */
+/**
+ * `taken`: answered with 2xx. `refused`: it is never sent, as to a private address. `later` and `unanswered`:
+ * try again; without an answer the receiver may be away.
+ */
 export interface PostResult {
-  readonly outcome: 'taken' | 'later' | 'refused';
+  readonly outcome: 'taken' | 'later' | 'unanswered' | 'refused';
   /** A status or a code; never a part of the address. */
   readonly detail: string;
 }
@@ -61,5 +64,5 @@ export async function post(
     return { outcome: isTaken ? 'taken' : 'later', detail: `HTTP ${result.status}` };
   }
   const isForGood = result.kind === 'not-sent' && result.isForGood === true;
-  return { outcome: isForGood ? 'refused' : 'later', detail: result.code };
+  return { outcome: isForGood ? 'refused' : 'unanswered', detail: result.code };
 }

@@ -76,13 +76,13 @@ export async function send(first: Outgoing, net: Net = NET): Promise<Result> {
 
 /** H1 A name with one private address is refused as a whole. */
 async function addressesOf(
-  { url, allowsPrivate }: Outgoing,
+  { url, allowsPrivate, signal }: Outgoing,
   net: Net,
 ): Promise<{ readonly addresses: readonly Address[] } | Result> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
   try {
-    const addresses = family > 0 ? [{ address: host, family }] : await net.resolve(host);
+    const addresses = family > 0 ? [{ address: host, family }] : await within(net.resolve(host), signal);
     if (addresses.length === 0) return { kind: 'not-sent', code: 'ENOTFOUND' };
     if (!allowsPrivate && addresses.some(({ address }) => !net.isPublic(address)))
       return { kind: 'not-sent', code: 'private-address', isForGood: true };
@@ -90,6 +90,17 @@ async function addressesOf(
   } catch (error) {
     return { kind: 'not-sent', code: codeOf(error) };
   }
+}
+
+/** Nothing can stop a resolution, so that of a slow name server goes on without the request. */
+async function within<Value>(found: Promise<Value>, signal: AbortSignalLike): Promise<Value> {
+  let end = (): void => undefined;
+  const ended = new Promise<never>((_, reject) => {
+    end = () => reject(Object.assign(new Error(), { code: 'AbortError' }));
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
+  return Promise.race([found, ended]).finally(() => signal.removeEventListener('abort', end));
 }
 
 const pinned =

@@ -118,6 +118,23 @@ test('what is not taken comes again, later and later; after a day it is given up
   expect(await handled(message(Date.now() - 25 * HOUR_MS))).toBe(true);
 });
 
+test.each([301, 404, 410])('an answer with %i takes nothing, and the log has no address', async (status) => {
+  receiver.answer = gives(status);
+  const lines: string[] = [];
+  const outputs = [process.stdout, process.stderr].map((stream) => ({
+    stream,
+    write: stream.write.bind(stream),
+  }));
+  for (const { stream } of outputs) stream.write = (line: unknown) => lines.push(String(line)) > 0;
+  try {
+    expect([await handled(), await handled(message(Date.now() - 25 * HOUR_MS))]).toEqual([false, true]);
+  } finally {
+    for (const { stream, write } of outputs) stream.write = write;
+  }
+  expect(lines.join('')).toMatch(/callback-not-taken.*callback-given-up/s);
+  expect(lines.join('')).not.toMatch(/news|known/);
+});
+
 test('another life, an erased execution, and one without an address are nobody’s', async () => {
   expect(await handled(message(Date.now(), { ...DETAIL, callback: 'of another deployment' }))).toBe(true);
   record = {};

@@ -1,5 +1,7 @@
 /** The way out to the addresses that starts give: only where a secret is named, and with few rights. */
 
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Steadfast } from '../../lib/infra/steadfast.ts';
 import type { SteadfastStackProps } from '../../lib/infra/steadfast-stack.ts';
 import { FOUND } from './fixture.ts';
 import { findingsOf, makeStack, Reader } from './template.ts';
@@ -44,4 +46,22 @@ test('without a secret there is nothing of it, and one that lies nowhere is refu
   expect(() => withCallbacks({ secret: secretOf({}) })).toThrow(
     'callbacks: nothing says where the secret KEY lies',
   );
+});
+
+test('its queue keeps what is under way, tries for longer than a day, and is open to the bus where it is encrypted', () => {
+  const other = makeStack();
+  const encryptionKey = new Key(other, 'Key', { enableKeyRotation: true });
+  const callbacks = { secret: secretOf({ parameter: '/shop/events' }) };
+  const shop = new Steadfast(other, 'Shop', { workflows: FOUND, encryptionKey, callbacks });
+  expect(shop.callbacks).toBeDefined();
+  const keyed = new Reader(other);
+  const [policy] = keyed.ofType('AWS::KMS::Key').map(({ Properties }) => JSON.stringify(Properties));
+  expect(policy).toContain('events.amazonaws.com');
+  const [queue] = keyed
+    .ofType('AWS::SQS::Queue')
+    .map(({ Properties }) => Properties)
+    .filter(({ VisibilityTimeout }) => VisibilityTimeout === 180) as [Record<string, object>];
+  const { maxReceiveCount } = queue['RedrivePolicy'] as { maxReceiveCount: number };
+  const triesOfADay = (24 * 60) / 5;
+  expect(maxReceiveCount).toBeGreaterThan(3 * triesOfADay);
 });

@@ -159,6 +159,14 @@ describe('nothing was sent', () => {
     expect(outcomeIn(await called(charging('http://pay.example'), { net }))).toBe('transient ENOTFOUND');
   });
 
+  it('where the time is over before the name is known', async () => {
+    const late = new AbortController();
+    const resolve = (): Promise<never> => (queueMicrotask(() => late.abort()), new Promise(() => undefined));
+    const net = { resolve, isPublic: () => true };
+    const report = await called(charging('http://pay.example'), { net, signal: late.signal });
+    expect(outcomeIn(report)).toBe('transient AbortError');
+  });
+
   it('where the certificate, or TLS at all, is not there', async () => {
     expect(outcomeIn(await called(charging(service.url.replace('http:', 'https:'))))).toMatch(/^transient /);
   });

@@ -51,6 +51,19 @@ describe('a start', () => {
     await expect(start(h.scheduler, tagged)).rejects.toMatchObject({ code: 'key-reused' });
   });
 
+  it('with the same key and another address for its news is refused; a repeat is the same without callbacks', async () => {
+    const h = open();
+    const request = { workflow: 'chain', input: { n: 1 }, idempotencyKey: 'order-1' };
+    const sends = { ...h.scheduler, callsBack: true };
+    const { id } = await start(sends, { ...request, callbackUrl: 'https://shop.example/a' });
+    for (const callbackUrl of ['https://shop.example/b', undefined])
+      await expect(
+        start(sends, { ...request, ...(callbackUrl === undefined ? {} : { callbackUrl }) }),
+      ).rejects.toMatchObject({ code: 'key-reused' });
+    const again = await start(h.scheduler, { ...request, callbackUrl: 'https://shop.example/a' });
+    expect(again.id).toBe(id);
+  });
+
   it('with another key, or none, is another execution', async () => {
     const h = open();
     const ids = await Promise.all(['k-1', 'k-2', undefined, undefined].map((key) => h.begin({ n: 1 }, key)));

@@ -8,7 +8,7 @@ import { EventOutbox } from '../../serve/event-outbox.ts';
 import { eventTarget } from '../../serve/signed-event.ts';
 import { openDatabase } from '../../serve/sqlite/client.ts';
 import { IN_MEMORY } from '../../serve/sqlite/file.ts';
-import type { Clock } from '../../lib/core/ports.ts';
+import { OutboxClock } from './outbox-clock.ts';
 import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
 
 const SECRET = `whsec_${Buffer.from('a'.repeat(32)).toString('base64')}`;
@@ -64,41 +64,6 @@ async function receiver(answers: (came: Came, at: number) => number | 'nothing' 
 
 type Receiver = Awaited<ReturnType<typeof receiver>>;
 
-/** Time goes on when all sleep: to the end of the sleep, or as far as the test says. */
-class TestClock implements Clock {
-  at = Date.parse('2026-11-30T12:00:00Z');
-  slept: number[] = [];
-  #wake: (() => void) | undefined;
-  #asleep: (() => void) | undefined;
-
-  readonly now = (): number => this.at;
-
-  readonly sleep: Clock['sleep'] = (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve();
-      const wake = (): void => {
-        this.#wake = undefined;
-        resolve();
-      };
-      signal?.addEventListener('abort', wake);
-      this.slept.push(ms);
-      this.#wake = () => {
-        this.at += Math.max(0, ms);
-        wake();
-      };
-      this.#asleep?.();
-    });
-
-  async asleep(): Promise<void> {
-    if (this.#wake === undefined) await new Promise<void>((there) => (this.#asleep = there));
-  }
-
-  async pass(): Promise<void> {
-    await this.asleep();
-    this.#wake?.();
-  }
-}
-
 const ended = (executionId: string, at = 1_000) => ({
   source: 'steadfast',
   detailType: 'Steadfast Execution Ended',
@@ -118,7 +83,7 @@ describe('an outbox', () => {
 
   async function outbox(answers?: Parameters<typeof receiver>[0]) {
     const to = await receiver(answers);
-    const clock = new TestClock();
+    const clock = new OutboxClock();
     const database = openDatabase(IN_MEMORY, { onBroken: () => undefined });
     const said: (readonly [string, object])[] = [];
     /** Removals that the file refuses. */

@@ -1,0 +1,43 @@
+/** The clock of an outbox in tests; it says how long each sleep is. */
+
+import type { Clock } from '../../lib/core/ports.ts';
+
+/** Time goes on when all sleep: to the end of the sleep, or as far as the test says. */
+export class OutboxClock implements Clock {
+  at = Date.parse('2026-11-30T12:00:00Z');
+  slept: number[] = [];
+  #wake: (() => void) | undefined;
+  #asleep: (() => void) | undefined;
+
+  readonly now = (): number => this.at;
+
+  readonly sleep: Clock['sleep'] = (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      const wake = (): void => {
+        this.#wake = undefined;
+        resolve();
+      };
+      signal?.addEventListener('abort', wake);
+      this.slept.push(ms);
+      this.#wake = () => {
+        this.at += Math.max(0, ms);
+        wake();
+      };
+      this.#asleep?.();
+    });
+
+  /** How long the sleep under way is. */
+  get sleeping(): number | undefined {
+    return this.#wake === undefined ? undefined : this.slept.at(-1);
+  }
+
+  async asleep(): Promise<void> {
+    if (this.#wake === undefined) await new Promise<void>((there) => (this.#asleep = there));
+  }
+
+  async pass(): Promise<void> {
+    await this.asleep();
+    this.#wake?.();
+  }
+}
