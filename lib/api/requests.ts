@@ -46,7 +46,10 @@ export const startBody = z.strictObject({
   callbackUrl: z.optional(
     z
       .string()
-      .check(z.maxLength(2_000), z.refine(isCallbackUrl, 'it must be an https: address without a user')),
+      .check(
+        z.maxLength(2_000),
+        z.refine(isCallbackUrl, 'it must be an https: or http: address without a user'),
+      ),
   ),
   priority: z.optional(z.int().check(z.minimum(0), z.maximum(MAX_PRIORITY))),
   tags: z.optional(

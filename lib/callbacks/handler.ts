@@ -18,10 +18,13 @@ import { CLIENT } from '../aws/transport.ts';
 import { refuse, sayable } from '../core/values/errors.ts';
 import type { SecretPlace } from '../core/values/signed-by.ts';
 import { secretValue } from '../ready/secret.ts';
-import { gapMs, GIVEN_UP_AFTER_MS, post } from './post.ts';
+import { gapMs, GIVEN_UP_AFTER_MS, post, type Posted, type PostResult } from './post.ts';
 import { eventText, idOf, type SentEvent, signingKey } from './signed-event.ts';
 
 const SECRET_WITHIN_MS = 5_000;
+/** A receiver that did not answer keeps the function waiting at most once in this time. */
+const AWAY_MS = 60_000;
+const MOST_AWAY = 1_000;
 
 /** Synthesis writes it into the function's environment. */
 export interface CallbackSettings {
@@ -47,6 +50,7 @@ export function callbacksHandler(): (event: SQSEvent, context: Context) => Promi
     queueUrl: fromEnvironment(ENV.callbackQueue),
   }));
 
+  const postUnlessAway = sparing();
   const sent = async (record: SQSRecord): Promise<'handled' | 'give-back'> => {
     const { store, settings } = ready();
     const event = eventIn(record.body);
@@ -55,13 +59,15 @@ export function callbacksHandler(): (event: SQSEvent, context: Context) => Promi
     if (execution?.callbackUrl === undefined || execution.life !== callback) return 'handled';
     const id = idOf(event);
     const about = { executionId: execution.id, id, to: new URL(execution.callbackUrl).origin };
-    const isOld = Date.now() - Number(record.attributes.SentTimestamp) > GIVEN_UP_AFTER_MS;
+    const { SentTimestamp, ApproximateReceiveCount } = record.attributes;
+    const isOld =
+      Date.now() - Number(SentTimestamp) > GIVEN_UP_AFTER_MS && Number(ApproximateReceiveCount) > 2;
     const key = signingKey(await secretValue(settings.secret, AbortSignal.timeout(SECRET_WITHIN_MS)));
     if (typeof key === 'string') throw refuse('bad-secret', `the secret ${settings.secret.env} ${key}`);
     const { allowsPrivate } = settings;
     const text = eventText(event);
-    const { callbackUrl: url } = execution;
-    const { outcome, detail } = await post({ url, id, text, key, now: Date.now(), allowsPrivate });
+    const posted = { url: execution.callbackUrl, id, text, key, now: Date.now(), allowsPrivate };
+    const { outcome, detail } = await postUnlessAway(about.to, posted);
     if (outcome === 'taken') return 'handled';
     if (outcome === 'refused' || isOld) {
       logger.error('callback-given-up', { ...about, detail });
@@ -98,4 +104,17 @@ export function callbacksHandler(): (event: SQSEvent, context: Context) => Promi
 function eventIn(body: string): SentEvent {
   const { source, 'detail-type': detailType, detail } = JSON.parse(body) as BusEvent;
   return { source, detailType, at: Number(detail['at'] ?? detail['endedAt']), detail };
+}
+
+/** Posts, and leaves alone for a while a receiver that is silent: it would take the time of all others. */
+function sparing(): (to: string, posted: Posted) => Promise<PostResult> {
+  const away = new Map<string, number>();
+  return async (to, posted) => {
+    if ((away.get(to) ?? 0) > Date.now()) return { outcome: 'unanswered', detail: 'away' };
+    const result = await post(posted);
+    away.delete(to);
+    if (away.size >= MOST_AWAY) away.clear();
+    if (result.outcome === 'unanswered') away.set(to, Date.now() + AWAY_MS);
+    return result;
+  };
 }

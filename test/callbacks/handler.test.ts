@@ -135,6 +135,26 @@ test.each([301, 404, 410])('an answer with %i takes nothing, and the log has no 
   expect(lines.join('')).not.toMatch(/news|known/);
 });
 
+test('a receiver that does not answer is left alone for a minute, and its events come again', async () => {
+  receiver.answer = (response) => response.destroy();
+  expect([await handled(), await handled(), delays()]).toEqual([false, false, [4, 4]]);
+  expect(receiver.asked).toHaveLength(1);
+  expect(await handled(message(Date.now() - 25 * HOUR_MS))).toBe(true);
+  expect(receiver.asked).toHaveLength(1);
+  const other = await startService(gives(204));
+  record = { callbackUrl: other.url };
+  expect([await handled(), other.asked.length]).toEqual([true, 1]);
+  await other.stop();
+});
+
+test('an event whose function was off for a day is not given up at its first try', async () => {
+  receiver.answer = gives(503);
+  const one = message(Date.now() - 25 * HOUR_MS);
+  expect(await handled({ ...one, attributes: { ...one.attributes, ApproximateReceiveCount: '1' } })).toBe(
+    false,
+  );
+});
+
 test('another life, an erased execution, and one without an address are nobody’s', async () => {
   expect(await handled(message(Date.now(), { ...DETAIL, callback: 'of another deployment' }))).toBe(true);
   record = {};
