@@ -24,6 +24,8 @@ const SHOP: Readonly<Record<string, string>> = {
   sendContract: 'declare const sendContract: steadfast.Agent<{ replyTo: string }>;',
   payOut: 'declare const payOut: steadfast.Agent<{ amount: number }>;',
   readReport: 'declare const readReport: steadfast.Agent<{ day: string }, { state: string }>;',
+  applyMove:
+    'declare const applyMove: steadfast.Agent<{ message: { from: string; to: string }; last: { state: string } | null }, { state: string }>;',
   makeThumbnail: 'declare const makeThumbnail: steadfast.Agent<{ key: string }>;',
 };
 

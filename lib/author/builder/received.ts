@@ -28,7 +28,7 @@ export interface RoundReceives<M, B = undefined> {
  * the first round), or what the third argument says. Each message is taken once, in the order of acceptance.
  * @param message any Standard Schema: what the body of such a message must fit
  * @example
- * w.repeat('moves', applyMove, { last: null, message: w.input.first }, {
+ * w.repeat('moves', applyMove, { message: { from: 'e2', to: 'e4' }, last: null }, {
  *   next: received('move', z.object({ from: z.string(), to: z.string() })),
  *   until: (last) => eq(last.state, 'over'),
  *   maxRounds: 200,
