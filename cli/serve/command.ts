@@ -37,7 +37,7 @@ interface ServeFlags {
   readonly retention: number;
   readonly stopWithin: number;
   readonly eventsTo?: string;
-  readonly privateCallbacks?: true;
+  readonly privateCallbackUrls?: true;
 }
 
 export function addServe(program: Command, cli: Cli): void {
@@ -71,7 +71,7 @@ export function addServe(program: Command, cli: Cli): void {
       '--events-to <url>',
       'POST each event there, signed with STEADFAST_EVENTS_SECRET: docs/SERVE.md#events',
     )
-    .option('--private-callbacks', 'a callbackUrl may name this machine or a private network')
+    .option('--private-callback-urls', 'a callbackUrl may name this machine or a private network')
     .addHelpText(
       'after',
       `
@@ -123,7 +123,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
       ...(tokens.size === 0 ? withConsole(fetchOf, io) : {}),
       ...(eventsTo ? { eventsTo } : {}),
       ...(callbackSecret ? { callbackSecret } : {}),
-      allowsPrivateCallbacks: flags.privateCallbacks === true,
+      allowsPrivateCallbacks: flags.privateCallbackUrls === true,
       file,
       tokens,
     });

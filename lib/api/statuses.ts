@@ -8,7 +8,7 @@ export const STATUS = {
   'bad-input': 400,
   'bad-concurrency': 400,
   'bad-priority': 400,
-  'no-callbacks': 400,
+  'no-callback-urls': 400,
   'bad-json': 400,
   'bad-request': 400,
   'bad-cursor': 400,

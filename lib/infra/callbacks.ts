@@ -4,8 +4,8 @@
  * Owns: the parts, what the function may do. Does not own: one event (`callbacks/handler.ts`), which events
  * ask for it (`core/decisions/news.ts`).
  *
- * All exist only if `callbacks` names the secret. The function may read executions by their keys, that secret
- * and its queue, nothing else.
+ * All exist only if `callbackUrls` names the secret. The function may read executions by their keys, that
+ * secret and its queue, nothing else.
  */
 
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
@@ -28,7 +28,7 @@ import { allow } from './start-queue.ts';
 import type { StateTable } from './state-table.ts';
 
 /** How news of executions is sent to the addresses that their starts give. */
-export interface CallbackOptions {
+export interface CallbackUrlOptions {
   /** The secret that signs them: `secret('SHOP_EVENTS', { parameter: '/shop/events' })`. */
   readonly secret: SecretPlace;
   /**
@@ -38,10 +38,10 @@ export interface CallbackOptions {
   readonly allowPrivateAddresses?: boolean;
 }
 
-const OPTIONS = { secret: true, allowPrivateAddresses: true } as const satisfies KeysOf<CallbackOptions>;
+const OPTIONS = { secret: true, allowPrivateAddresses: true } as const satisfies KeysOf<CallbackUrlOptions>;
 
 export interface CallbacksProps {
-  readonly options: CallbackOptions;
+  readonly options: CallbackUrlOptions;
   readonly code: (name: string) => Code;
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
@@ -74,7 +74,7 @@ export class Callbacks extends Construct {
 
   constructor(scope: Whole, id: string, { options, code, environment, ...props }: CallbacksProps) {
     super(scope, id);
-    checkOptions('callbacks', options, OPTIONS);
+    checkOptions('callbackUrls', options, OPTIONS);
     const { encryptionKey: key, removalPolicy, ...shared } = props;
     const settings = {
       enforceSSL: true,
@@ -119,7 +119,7 @@ export class Callbacks extends Construct {
       'sqs:ChangeMessageVisibility',
     );
     scope.stateTable.grantReadOne(this.function);
-    grantSecret(this, this.function, { secret: options.secret, whose: 'callbacks' });
+    grantSecret(this, this.function, { secret: options.secret, whose: 'callbackUrls' });
     if (key !== undefined) {
       grantUse(key, this.function);
       allowEvents(key, this);
@@ -148,7 +148,7 @@ export class Callbacks extends Construct {
 
 /** The settings of the deployment that it follows. */
 interface Settings {
-  readonly callbacks?: CallbackOptions;
+  readonly callbackUrls?: CallbackUrlOptions;
   readonly encryptionKey?: IKey;
   readonly removalPolicy?: RemovalPolicy;
 }
@@ -156,7 +156,7 @@ interface Settings {
 /** Adds it if the deployment names the secret. */
 export function addCallbacks(
   whole: Whole & { readonly monitoring?: { readonly add: (alarm: Alarm) => void } },
-  { callbacks: options, encryptionKey, removalPolicy = RemovalPolicy.RETAIN }: Settings,
+  { callbackUrls: options, encryptionKey, removalPolicy = RemovalPolicy.RETAIN }: Settings,
   shared: Omit<CallbacksProps, 'options' | 'encryptionKey' | 'removalPolicy'>,
 ): Callbacks | undefined {
   if (options === undefined) return undefined;

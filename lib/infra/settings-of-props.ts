@@ -55,8 +55,8 @@ const ROLE_NAME = /^[\w+=,.@-]{1,64}$/;
  */
 export function callerSetting({
   personalRoles = [],
-  callbacks,
-}: Pick<SteadfastProps, 'personalRoles' | 'callbacks'>): Readonly<Record<string, string>> {
+  callbackUrls,
+}: Pick<SteadfastProps, 'personalRoles' | 'callbackUrls'>): Readonly<Record<string, string>> {
   const wrong = personalRoles.find((name) => !Token.isUnresolved(name) && !ROLE_NAME.test(name));
   if (wrong !== undefined)
     throw new Error(
@@ -64,7 +64,7 @@ export function callerSetting({
     );
   return {
     ...(personalRoles.length === 0 ? {} : { [ENV.personalRoles]: personalRoles.join(' ') }),
-    ...(callbacks === undefined ? {} : { [ENV.callbacks]: 'true' }),
+    ...(callbackUrls === undefined ? {} : { [ENV.callbacks]: 'true' }),
   };
 }
 

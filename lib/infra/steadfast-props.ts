@@ -20,7 +20,7 @@ import type { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Transport } from '../aws/names.ts';
 import type { KeysOf } from '../core/values/options.ts';
 import type { AgentSettings } from './agent-settings.ts';
-import type { CallbackOptions } from './callbacks.ts';
+import type { CallbackUrlOptions } from './callbacks.ts';
 import type { TriggerSources } from './declared-triggers.ts';
 import type { Discovery } from './discovery.ts';
 import type { ApiKind, Scopes } from './scheduler-api.ts';
@@ -160,7 +160,7 @@ export interface SteadfastProps extends TriggerSources {
    * What signs the news of executions that is sent to the `callbackUrl` of their starts (docs/EVENTS.md).
    * @default - a start may have no callbackUrl
    */
-  readonly callbacks?: CallbackOptions;
+  readonly callbackUrls?: CallbackUrlOptions;
   /**
    * Names of IAM roles of which each session is named after the one person who uses it, because IAM allows no
    * other name (SECURITY.md lists the conditions). For an approval by another person, each such session is a
@@ -316,7 +316,7 @@ export const STEADFAST_OPTIONS = {
   authorizer: true,
   scopes: true,
   callbackAuthorizer: true,
-  callbacks: true,
+  callbackUrls: true,
   personalRoles: true,
   throttle: true,
   cors: true,

@@ -97,8 +97,8 @@ export class Steadfast extends Construct {
   readonly triggers: Triggers;
   /** The function for signed requests of third parties; undefined if no webhook is declared. */
   readonly webhooks: Webhooks | undefined;
-  /** Sends news to the addresses of starts; nothing without `callbacks`. */
-  readonly callbacks: Callbacks | undefined;
+  /** Sends news to the addresses of starts; nothing without `callbackUrls`. */
+  readonly callbackUrls: Callbacks | undefined;
   readonly #fleet: AgentFleet;
   readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; undefined if `monitoring` is 'none'. */
@@ -167,7 +167,7 @@ export class Steadfast extends Construct {
     startCanary(this.triggers, canary);
     addDeclared(this.triggers, props.workflows.triggers, props);
     this.webhooks = addWebhooks(this, { ...shared, code, found: props.workflows.triggers });
-    this.callbacks = addCallbacks(this, props, { ...shared, code });
+    this.callbackUrls = addCallbacks(this, props, { ...shared, code });
     if (props.atRest === true) bringToRest(this, this.supervisor, this.audit, this.wakeUps);
     tagCosts(this, this.agents);
     this.check(props);

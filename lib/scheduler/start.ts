@@ -105,7 +105,7 @@ export interface StartRequest {
  * Starts an execution, or returns the one that the same key started. While its workflow is paused, an
  * execution is born paused.
  * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to replace), `bad-input` (details:
- * the schema's issues), `bad-concurrency`, `bad-priority`, `no-callbacks`, `key-reused`,
+ * the schema's issues), `bad-concurrency`, `bad-priority`, `no-callback-urls`, `key-reused`,
  * `unknown-caller`
  */
 export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
@@ -126,7 +126,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
 const REFUSED_NOW: ReadonlySet<string> = new Set([
   'bad-concurrency',
   'bad-priority',
-  'no-callbacks',
+  'no-callback-urls',
   'bad-input',
   'too-large',
   'unknown-caller',
@@ -214,7 +214,7 @@ export async function startOf(
 
 const noCallbacks = (): SteadfastError =>
   refuse(
-    'no-callbacks',
+    'no-callback-urls',
     'nothing here sends news to a callbackUrl: name the secret that signs them (callbacks of the construct, STEADFAST_EVENTS_SECRET of serve), or leave it out',
   );
 

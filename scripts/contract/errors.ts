@@ -30,7 +30,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The priority is not 0 to 9, or the workflow has no lane.',
     next: 'Correct it, or leave it out.',
   },
-  'no-callbacks': {
+  'no-callback-urls': {
     means:
       'The deployment sends no news to addresses that a start gives: no secret is named that signs them.',
     next: 'Leave `callbackUrl` out, or have the secret named.',

@@ -46,7 +46,7 @@ const OF_FIRST_START = errors(
   'bad-input',
   'bad-concurrency',
   'bad-priority',
-  'no-callbacks',
+  'no-callback-urls',
   'unknown-workflow',
   'unknown-execution',
   'unknown-caller',

@@ -7,8 +7,8 @@ import { FOUND } from './fixture.ts';
 import { findingsOf, makeStack, Reader } from './template.ts';
 
 const secretOf = (where: object) => ({ kind: 'steadfast:secret', env: 'KEY', ...where }) as const;
-const withCallbacks = (callbacks?: SteadfastStackProps['callbacks']) =>
-  makeStack({ workflows: FOUND, ...(callbacks === undefined ? {} : { callbacks }) });
+const withCallbacks = (callbackUrls?: SteadfastStackProps['callbackUrls']) =>
+  makeStack({ workflows: FOUND, ...(callbackUrls === undefined ? {} : { callbackUrls }) });
 const stack = withCallbacks({ secret: secretOf({ parameter: '/shop/events' }) });
 const reader = new Reader(stack);
 
@@ -44,16 +44,16 @@ test('without a secret there is nothing of it, and one that lies nowhere is refu
   const without = JSON.stringify(new Reader(withCallbacks()).all);
   expect([/STEADFAST_CALLBACKS/, /Steadfast callbacks/].filter((text) => text.test(without))).toEqual([]);
   expect(() => withCallbacks({ secret: secretOf({}) })).toThrow(
-    'callbacks: nothing says where the secret KEY lies',
+    'callbackUrls: nothing says where the secret KEY lies',
   );
 });
 
 test('its queue keeps what is under way, tries for longer than a day, and is open to the bus where it is encrypted', () => {
   const other = makeStack();
   const encryptionKey = new Key(other, 'Key', { enableKeyRotation: true });
-  const callbacks = { secret: secretOf({ parameter: '/shop/events' }) };
-  const shop = new Steadfast(other, 'Shop', { workflows: FOUND, encryptionKey, callbacks });
-  expect(shop.callbacks).toBeDefined();
+  const callbackUrls = { secret: secretOf({ parameter: '/shop/events' }) };
+  const shop = new Steadfast(other, 'Shop', { workflows: FOUND, encryptionKey, callbackUrls });
+  expect(shop.callbackUrls).toBeDefined();
   const keyed = new Reader(other);
   const [policy] = keyed.ofType('AWS::KMS::Key').map(({ Properties }) => JSON.stringify(Properties));
   expect(policy).toContain('events.amazonaws.com');

@@ -119,7 +119,7 @@ test('a start is refused where no secret is named, or the address is none', asyn
   to = await receiver();
   const client = await startOn({ callbackSecret: undefined });
   const start = (callbackUrl: string) => client.start('asking', { input: {}, callbackUrl });
-  await expect(start(to.url)).rejects.toMatchObject({ code: 'no-callbacks', status: 400 });
+  await expect(start(to.url)).rejects.toMatchObject({ code: 'no-callback-urls', status: 400 });
   for (const wrong of ['shop', 'ftp://shop.example', 'https://me:pw@shop.example'])
     await expect(start(wrong)).rejects.toMatchObject({ code: 'bad-request' });
 });
