@@ -55,7 +55,7 @@ function limits(verdicts: readonly Verdict[]): string {
   ];
   return [
     '## Limits',
-    `The benchmarks judge ${verdicts.length} of their figures: ${missed.length === 0 ? 'all are met' : `${missed.length} are missed`}${absent.length === 0 ? '' : `, ${absent.length} are not measured`}. A + behind a commit: changed since.`,
+    `The benchmarks judge ${verdicts.length} of their figures: ${missed.length === 0 ? 'all are met' : `missed: ${missed.length}`}${absent.length === 0 ? '' : `, ${absent.length} are not measured`}. A + behind a commit: changed since.`,
     ...(rows.length === 0 ? [] : [tableOf(['judged', 'limit', 'measured'], rows)]),
   ].join('\n\n');
 }
