@@ -44,6 +44,8 @@ export type {
   SendOptions,
   StartOptions,
   WaitOptions,
+  FailOptions,
+  ResolveOptions,
 } from './api/call-options.ts';
 export type {
   Asked,
@@ -56,14 +58,12 @@ export type {
   ExecutionSummary,
   ExecutionView,
   Explanation,
-  FailOptions,
   Finding,
   IncidentPage,
   IncidentView,
   Json,
   ListPage,
   Reasons,
-  ResolveOptions,
   Standing,
   Started,
   StepView,

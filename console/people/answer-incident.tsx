@@ -7,7 +7,8 @@
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { Choice, IncidentView, ResolveOptions } from '../../lib/api/answers.ts';
+import type { Choice, IncidentView } from '../../lib/api/answers.ts';
+import type { ResolveOptions } from '../../lib/api/call-options.ts';
 import { api } from '../api.ts';
 import { now } from '../clock.ts';
 import { type Answer, answered, sent, StepForm, useAnswer } from '../forms/step-form.tsx';

@@ -36,6 +36,7 @@ import {
   type Incident,
 } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
+
 import type { Deferred, RiskReason } from '../core/records/state.ts';
 import type { People } from '../core/records/people.ts';
 import {
@@ -371,34 +372,12 @@ export interface IncidentPage {
   readonly cursor?: string;
 }
 
-/** A person's answer to an incident. */
-export interface ResolveOptions {
-  /** One of the choices that the incident offers. */
-  readonly choice: Choice;
-  /** The reason, for later readers. */
-  readonly reason?: string;
-  /** Only for 'retry-with-input': the input that replaces the step's own. */
-  readonly input?: Json;
-  /** Only for 'give-output': the step's output, according to the person. */
-  readonly output?: Json;
-  /** "I have checked: no attempt had an effect." */
-  readonly nothingHappened?: boolean;
-}
-
 /** The state of a callback after an answer. */
 export interface CallbackOutcome {
   /** The callback's status after the call. */
   readonly status: 'completed' | 'failed' | 'open';
   /** Who answered; absent if the API's authorizer does not say. */
   readonly by?: Caller;
-}
-
-/** Why an external party could not do the work that a callback waits for. */
-export interface FailOptions {
-  /** For programs. */
-  readonly code?: string;
-  /** For people. */
-  readonly message?: string;
 }
 
 /** A page of a list of executions. */

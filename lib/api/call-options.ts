@@ -4,6 +4,7 @@
  * Does not own: the answers (`answers.ts`), the checks (`requests.ts`).
  */
 
+import type { Choice } from '../core/records/question.ts';
 import type { ExecutionStatus } from '../core/moves.ts';
 import type { Json } from '../core/values/json.ts';
 
@@ -175,4 +176,26 @@ export interface SchedulerFunction {
   readonly client: InvokesFunctions;
   /** For example the output `SchedulerName` of the stack, or the function's ARN. */
   readonly functionName: string;
+}
+
+/** A person's answer to an incident. */
+export interface ResolveOptions {
+  /** One of the choices that the incident offers. */
+  readonly choice: Choice;
+  /** The reason, for later readers. */
+  readonly reason?: string;
+  /** Only for 'retry-with-input': the input that replaces the step's own. */
+  readonly input?: Json;
+  /** Only for 'give-output': the step's output, according to the person. */
+  readonly output?: Json;
+  /** "I have checked: no attempt had an effect." */
+  readonly nothingHappened?: boolean;
+}
+
+/** Why an external party could not do the work that a callback waits for. */
+export interface FailOptions {
+  /** For programs. */
+  readonly code?: string;
+  /** For people. */
+  readonly message?: string;
 }

@@ -8,9 +8,7 @@
 
 import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 import type {
-  ResolveOptions,
   ExecutionView,
-  FailOptions,
   IncidentPage,
   Json,
   ListPage,
@@ -36,6 +34,8 @@ import type {
   SendOptions,
   StartOptions,
   WaitOptions,
+  ResolveOptions,
+  FailOptions,
 } from './call-options.ts';
 import { isTransient } from './again.ts';
 import { type Answer, answerOf } from './http-answer.ts';

@@ -44,8 +44,8 @@ import {
   isForward,
   pauseOf,
   type Step,
-  receivedBy,
 } from '../core/records/state.ts';
+import { receivedBy } from '../core/waiting/receive.ts';
 import { underWay } from '../core/holds/pause.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { leftOutOf } from '../core/step/history.ts';

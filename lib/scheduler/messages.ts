@@ -23,7 +23,8 @@ import {
   MOST_MESSAGE_BYTES,
 } from '../core/records/mailbox.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import { isSatisfied, isUndecided, receivedBy, type Step } from '../core/records/state.ts';
+import { isSatisfied, isUndecided, type Step } from '../core/records/state.ts';
+import { receivedBy } from '../core/waiting/receive.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
 import { isSteadfastError, refuse, type SteadfastError } from '../core/values/errors.ts';
 import { defined } from '../core/values/defined.ts';

@@ -1,7 +1,8 @@
 /** Refused on-failure steps, and what each refusal says to write instead (S21). */
 
 import { checkPlan } from '../../lib/author/checks/check.ts';
-import { agentsNamed, type AgentStep, type Plan } from '../../lib/core/plan/plan.ts';
+import { agentsNamed } from '../../lib/core/plan/child-plans.ts';
+import type { AgentStep, Plan } from '../../lib/core/plan/plan.ts';
 import { onFailureSteps, performedStep, planInStatus, shownSteps } from '../../lib/core/plan/on-failure.ts';
 import { concat, eq, failed, orElse } from '../../lib/author/references.ts';
 import { askPerson, workflow } from '../../lib/author/builder/workflow.ts';

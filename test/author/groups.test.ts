@@ -5,7 +5,8 @@
 
 import * as z from 'zod/mini';
 import { planAt } from '../../lib/core/plan/child-plans.ts';
-import { agentsNamed, type Stage } from '../../lib/core/plan/plan.ts';
+import { agentsNamed } from '../../lib/core/plan/child-plans.ts';
+import type { Stage } from '../../lib/core/plan/plan.ts';
 import { askPerson, retry, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { agent, any, refusalOf } from './refusals.ts';

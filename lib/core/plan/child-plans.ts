@@ -2,8 +2,9 @@
  * The plans of children: a child step carries its workflow's plan, and a map step's is made from the step it
  * maps.
  *
- * Owns: how such a plan is named and found (`planAt`), and the plan of a part of a list, with the names of
- * its items. Does not own: which children there are, and their inputs (`waiting/child.ts`).
+ * Owns: how such a plan is named and found (`planAt`), the plan of a part of a list, with the names of its
+ * items, and the agents of a plan and its children. Does not own: which children there are, and their inputs
+ * (`waiting/child.ts`).
  *
  * A child's plan follows from its parent's, so it is neither stored nor hashed: `<hash>.<step>` names it. An
  * execution keeps its plan, and its children theirs, after later deployments too.
@@ -96,3 +97,18 @@ const stageOfItem = (stage: Stage, at: number, place: number): Stage =>
   stage.kind === 'withInput'
     ? { ...stage, input: { $ref: 'input', path: ['others', String(at), String(place)] } }
     : stage;
+
+/**
+ * Every agent that an execution of the plan, or one of its children, may need, including those of later
+ * stages.
+ */
+export function agentsNamed(plan: Plan): ReadonlySet<string> {
+  const names = [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) => {
+    const performed = step.kind === 'map' ? step.each : step;
+    if (performed.kind === 'child') return [...agentsNamed(performed.plan)];
+    if (performed.kind !== 'agent') return [];
+    const others = performed.recovery.flatMap((stage) => (stage.kind === 'useAgent' ? [stage.agent] : []));
+    return [performed.agent, ...others];
+  });
+  return new Set(names);
+}

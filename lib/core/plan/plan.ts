@@ -279,21 +279,6 @@ export function agentStep(plan: Plan, name: string): AgentStep | undefined {
 /** The steps that agents perform, in plan order. */
 export const agentSteps = (plan: Plan): readonly AgentStep[] => graphOf(plan).performed;
 
-/**
- * Every agent that an execution of the plan, or one of its children, may need, including those of later
- * stages.
- */
-export function agentsNamed(plan: Plan): ReadonlySet<string> {
-  const names = [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) => {
-    const performed = step.kind === 'map' ? step.each : step;
-    if (performed.kind === 'child') return [...agentsNamed(performed.plan)];
-    if (!isAgentStep(performed)) return [];
-    const others = performed.recovery.flatMap((stage) => (stage.kind === 'useAgent' ? [stage.agent] : []));
-    return [performed.agent, ...others];
-  });
-  return new Set(names);
-}
-
 export const dependentsOf = (plan: Plan, name: string): readonly PlanStep[] =>
   graphOf(plan).dependents.get(name) ?? [];
 

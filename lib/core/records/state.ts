@@ -94,9 +94,8 @@ export interface Deferred extends NotBefore {
 /** The reason why an execution is at risk. */
 export interface RiskReason {
   /**
-   * The reason of a deferral; or `cannot-tell`: a probe could not tell; `last-try`: nothing is left to try
-   * but the present stage; `late`: three quarters of its time are over; `overdue`: no supervisor has
-   * evaluated it.
+   * The reason of a deferral; or `cannot-tell`: a probe could not tell; `last-try`: no stage is left after
+   * this one; `late`: three quarters of its time are over; `overdue`: no supervisor has evaluated it.
    */
   readonly why: Exclude<Deferred['why'], 'rate'> | 'cannot-tell' | 'last-try' | 'late' | 'overdue';
   readonly step?: string;
@@ -386,9 +385,7 @@ export const hasEnd = ({ status }: Pick<Execution, 'status'>): boolean =>
 export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
   status === 'paused' ? pauses?.at(-1) : undefined;
 
-/**
- * A step with an attempt under way: no other may begin while its lease lasts. Only `leaseUntil` shows this.
- */
+/** A step with an attempt under way, as `leaseUntil` alone shows: no other begins while its lease lasts. */
 export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };
 
 export const isLeased = (step: Step | undefined): step is LeasedStep => step?.leaseUntil !== undefined;
@@ -396,10 +393,6 @@ export const isLeased = (step: Step | undefined): step is LeasedStep => step?.le
 /** Predecessors in this status let a step start: no move but the undo of a done step follows. */
 export const isSatisfied = (step: Step | undefined): boolean =>
   step?.status === 'done' || step?.status === 'skipped' || step?.status === 'tolerated';
-
-/** The message that a step, or its latest round, took. */
-export const receivedBy = ({ received, children }: Step): ReceivedMessage | undefined =>
-  received ?? children?.rounds?.received;
 
 export const callbackToken = (execution: Execution, step: string): string | undefined => {
   const key = execution.callbackKeys?.[step];

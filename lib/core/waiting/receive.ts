@@ -16,6 +16,7 @@ import { graphOf, isReceive, type Plan, type ReceiveStep, type RepeatedStep } fr
 import { blankStep, executionAfter } from '../decisions/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
+import type { ReceivedMessage } from '../records/children.ts';
 import type {
   ExecutionMessage,
   KnownMailbox,
@@ -24,6 +25,7 @@ import type {
   TakenMessage,
 } from '../records/mailbox.ts';
 import type { Snapshot } from '../records/snapshot.ts';
+import type { Step } from '../records/state.ts';
 import type { Rule } from '../step/rule.ts';
 import { awaitedBy, roundGiven } from './rounds.ts';
 import { over, waitEndsAt } from './waits.ts';
@@ -122,3 +124,7 @@ function takenFrom({ mailbox, message }: Found, step: string, event: Evaluation)
     message: { ...rest, taken: { step, at: event.now } },
   };
 }
+
+/** The message that a step, or its latest round, took. */
+export const receivedBy = ({ received, children }: Step): ReceivedMessage | undefined =>
+  received ?? children?.rounds?.received;
