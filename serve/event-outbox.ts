@@ -3,7 +3,7 @@
  * loop, so that the end of an execution waits for no receiver.
  *
  * Owns: which events wait, the order in which they are sent, when to retry and when to stop. Does not own:
- * when there is an event (`lib/engine/commit.ts`), its signature (`lib/callbacks`). At least once: a
+ * when there is an event (`lib/engine/commit.ts`), its signature (`lib/notifications`). At least once: a
  * process that dies between an answer and the removal sends the event again, under the same id.
  */
 
@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../lib/aws/names.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
-import { eventText, idOf, signedHeaders } from '../lib/callbacks/signed-event.ts';
+import { eventText, idOf, signedHeaders } from '../lib/notifications/signed-event.ts';
 import type { Clock } from '../lib/core/ports.ts';
 import { sayable } from '../lib/core/values/errors.ts';
 import type { Listener } from './announcer.ts';

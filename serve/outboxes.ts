@@ -1,17 +1,17 @@
 /** Which news leaves a server, by its options: all of it to one receiver, or to the addresses of starts. */
 
-import { CallbackOutbox, type CallbackParts } from './callback-outbox.ts';
+import { NotificationOutbox, type NotificationParts } from './notification-outbox.ts';
 import { EventOutbox } from './event-outbox.ts';
 import type { ServerOptions } from './server-options.ts';
 
-export type Reading = CallbackParts['execution'];
-export type Outboxes = readonly (EventOutbox | CallbackOutbox)[];
+export type Reading = NotificationParts['execution'];
+export type Outboxes = readonly (EventOutbox | NotificationOutbox)[];
 
 export const outboxesOf = (
-  { eventsTo: to, callbackSecret: key, allowsPrivateCallbacks: allowsPrivate = false }: ServerOptions,
-  parts: Omit<CallbackParts, 'key' | 'allowsPrivate'> &
+  { eventsTo: to, notificationSecret: key, allowsPrivateNotifications: allowsPrivate = false }: ServerOptions,
+  parts: Omit<NotificationParts, 'key' | 'allowsPrivate'> &
     Omit<ConstructorParameters<typeof EventOutbox>[0], 'to'>,
 ): Outboxes => [
   ...(to === undefined ? [] : [new EventOutbox({ ...parts, to })]),
-  ...(key === undefined ? [] : [new CallbackOutbox({ ...parts, key, allowsPrivate })]),
+  ...(key === undefined ? [] : [new NotificationOutbox({ ...parts, key, allowsPrivate })]),
 ];

@@ -43,10 +43,10 @@ export interface Roles {
 export const schedulerOf = (
   { ports, telemetries }: Roles,
   workflows: readonly Workflow[],
-  callsBack: boolean,
+  notifies: boolean,
 ): Scheduler => ({
   ...createScheduler(withTelemetry(ports, telemetries.of({ role: 'scheduler' })), workflows, IDS),
-  callsBack,
+  notifies,
 });
 
 export interface HostedAgent {

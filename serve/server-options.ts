@@ -59,9 +59,9 @@ export interface ServerOptions {
   /** The receiver of events, which are signed and sent at least once. @default nobody */
   readonly eventsTo?: EventTarget;
   /** Signs the news that goes to the address of a start's `callbackUrl`. @default no start may have one */
-  readonly callbackSecret?: Buffer;
+  readonly notificationSecret?: Buffer;
   /** Whether such an address may be on this machine or in a private network. @default false */
-  readonly allowsPrivateCallbacks?: boolean;
+  readonly allowsPrivateNotifications?: boolean;
   /** Called once when the file can no longer be read or written: then the server is useless. */
   readonly onBroken?: (error: Error) => void;
   /** Called before each commit: an error that it throws counts as the disk's. For tests. */

@@ -149,7 +149,7 @@ class Running {
   async start(address: string, tokens: Tokens): Promise<Server> {
     const { served, port, beside } = this.#options;
     const { roles, loop, ...calls } = await this.#roles();
-    const scheduler = schedulerOf(roles, served.workflows, this.#options.callbackSecret !== undefined);
+    const scheduler = schedulerOf(roles, served.workflows, this.#options.notificationSecret !== undefined);
     this.#hostAgents(roles, loop);
     hostBulk(roles, scheduler);
     const measured = this.#options.onMetrics && MEASURED;

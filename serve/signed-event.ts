@@ -1,11 +1,11 @@
 /**
  * The one receiver of all events, as `--events-to` names it.
  *
- * Owns: what its URL and its secret may be. Does not own: the form of an event (`lib/callbacks`), when it is
- * sent (`event-outbox.ts`).
+ * Owns: what its URL and its secret may be. Does not own: the form of an event (`lib/notifications`), when it
+ * is sent (`event-outbox.ts`).
  */
 
-import { SHORTEST_SECRET, signingKey } from '../lib/callbacks/signed-event.ts';
+import { SHORTEST_SECRET, signingKey } from '../lib/notifications/signed-event.ts';
 
 export interface EventTarget {
   readonly url: string;

@@ -87,10 +87,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/worker/': { may: ['lib/core/', 'lib/engine/', 'lib/aws/'], builtins: true },
   // Takes what third parties sign, before a role is asked: it knows no workflow.
   // Sends news to addresses that starts gave; its function reads executions and decides nothing.
-  'lib/callbacks/handler.ts': {
-    may: ['lib/aws/', 'lib/core/', 'lib/ready/secret.ts', 'lib/callbacks/', '@aws-', 'aws-lambda'],
+  'lib/notifications/handler.ts': {
+    may: ['lib/aws/', 'lib/core/', 'lib/ready/secret.ts', 'lib/notifications/', '@aws-', 'aws-lambda'],
   },
-  'lib/callbacks/': { may: ['lib/ready/send.ts'], builtins: true },
+  'lib/notifications/': { may: ['lib/ready/send.ts'], builtins: true },
   'lib/webhooks/handler.ts': {
     may: ['lib/aws/', 'lib/ready/secret.ts', 'lib/webhooks/', '@aws-', 'aws-lambda'],
     builtins: true,
@@ -194,7 +194,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'lib/api/',
       ...ROLES,
       'lib/worker/',
-      'lib/callbacks/',
+      'lib/notifications/',
       'lib/webhooks/receive.ts',
       'lib/ready/secret.ts',
       'lib/infra/discover.ts',
@@ -229,7 +229,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     may: [
       ...ROLES,
       'lib/api/handler.ts',
-      'lib/callbacks/handler.ts',
+      'lib/notifications/handler.ts',
       'lib/webhooks/handler.ts',
       'lib/index.ts',
       '@steadfast/',

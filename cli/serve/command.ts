@@ -105,7 +105,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     const { eventsTo: url } = flags;
     const { STEADFAST_EVENTS_SECRET: secret } = io.env;
     const eventsTo = url && eventTarget(url, secret);
-    const callbackSecret =
+    const notificationSecret =
       secret === undefined || secret === '' ? undefined : eventSecret('a callbackUrl', secret);
     const served = await loadProject(resolve(folder));
     const file = resolve(flags.data);
@@ -122,8 +122,8 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
       ...options(flags, served),
       ...(tokens.size === 0 ? withConsole(fetchOf, io) : {}),
       ...(eventsTo ? { eventsTo } : {}),
-      ...(callbackSecret ? { callbackSecret } : {}),
-      allowsPrivateCallbacks: flags.privateCallbackUrls === true,
+      ...(notificationSecret ? { notificationSecret } : {}),
+      allowsPrivateNotifications: flags.privateCallbackUrls === true,
       file,
       tokens,
     });

@@ -39,8 +39,8 @@ export function schedulerHandler(
   const app = once(() => {
     const ports = listingPortsOf(telemetry);
     const personalRoles = new Set(process.env[ENV.personalRoles]?.split(' '));
-    const callsBack = process.env[ENV.callbacks] !== undefined;
-    const scheduler = createScheduler(ports, workflows, IDS, personalRoles, callsBack);
+    const notifies = process.env[ENV.notifications] !== undefined;
+    const scheduler = createScheduler(ports, workflows, IDS, personalRoles, notifies);
     const isAtRest = process.env[ENV.atRest] !== undefined;
     return handle(routes(scheduler, receiptsOf(ports), openapi, forms, measured(), isAtRest));
   });

@@ -72,10 +72,10 @@ export const ENV = {
   deadLetters: 'STEADFAST_DEAD_LETTERS',
   /** The queues of webhooks, for the function that takes requests: `name=url`, with spaces between. */
   webhookQueues: 'STEADFAST_WEBHOOK_QUEUES',
-  /** Set: news of an execution is sent to the address that its start gives. For the sender: its settings. */
-  callbacks: 'STEADFAST_CALLBACKS',
-  /** The queue of that news, for the function that sends it: its URL. */
-  callbackQueue: 'STEADFAST_CALLBACK_QUEUE',
+  /** Set: notifications go to the addresses that starts give. For the function that sends them: its settings. */
+  notifications: 'STEADFAST_NOTIFICATIONS',
+  /** The queue of notifications, for the function that sends them: its URL. */
+  notificationQueue: 'STEADFAST_NOTIFICATION_QUEUE',
 } as const;
 
 /** Settings that the agents of one function do not share; synthesis writes them into its environment. */

@@ -133,7 +133,7 @@ export function bundleDeployment(
       supervisor: lambda('supervisor'),
       audit: lambda('audit'),
       starter: lambda('starter'),
-      callbacks: lambda('callbacks'),
+      notifications: lambda('notifications'),
       [BULK_ENTRY]: lambda('bulk'),
       ...(hasWebhook(found.triggers) ? { webhooks: lambda('webhooks') } : {}),
     },

@@ -64,7 +64,7 @@ export function callerSetting({
     );
   return {
     ...(personalRoles.length === 0 ? {} : { [ENV.personalRoles]: personalRoles.join(' ') }),
-    ...(callbackUrls === undefined ? {} : { [ENV.callbacks]: 'true' }),
+    ...(callbackUrls === undefined ? {} : { [ENV.notifications]: 'true' }),
   };
 }
 

@@ -20,7 +20,7 @@ import type { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Transport } from '../aws/names.ts';
 import type { KeysOf } from '../core/values/options.ts';
 import type { AgentSettings } from './agent-settings.ts';
-import type { CallbackUrlOptions } from './callbacks.ts';
+import type { CallbackUrlOptions } from './notifications.ts';
 import type { TriggerSources } from './declared-triggers.ts';
 import type { Discovery } from './discovery.ts';
 import type { ApiKind, Scopes } from './scheduler-api.ts';

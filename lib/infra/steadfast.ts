@@ -20,7 +20,7 @@ import { Construct } from 'constructs';
 import { DEFAULT_WAKE_SHARDS, type DetailBy, ENV, type MetricName } from '../aws/names.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { bringToRest } from './at-rest.ts';
-import { addCallbacks, type Callbacks } from './callbacks.ts';
+import { addNotifications, type Notifications } from './notifications.ts';
 import type { AgentFunction } from './deployed-agent.ts';
 import { warnOfSilence } from './alarm-listeners.ts';
 import { AuditClock } from './audit-clock.ts';
@@ -97,8 +97,8 @@ export class Steadfast extends Construct {
   readonly triggers: Triggers;
   /** The function for signed requests of third parties; undefined if no webhook is declared. */
   readonly webhooks: Webhooks | undefined;
-  /** Sends news to the addresses of starts; nothing without `callbackUrls`. */
-  readonly callbackUrls: Callbacks | undefined;
+  /** Sends notifications to the addresses of starts; undefined without `callbackUrls`. */
+  readonly notifications: Notifications | undefined;
   readonly #fleet: AgentFleet;
   readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; undefined if `monitoring` is 'none'. */
@@ -167,7 +167,7 @@ export class Steadfast extends Construct {
     startCanary(this.triggers, canary);
     addDeclared(this.triggers, props.workflows.triggers, props);
     this.webhooks = addWebhooks(this, { ...shared, code, found: props.workflows.triggers });
-    this.callbackUrls = addCallbacks(this, props, { ...shared, code });
+    this.notifications = addNotifications(this, props, { ...shared, code });
     if (props.atRest === true) bringToRest(this, this.supervisor, this.audit, this.wakeUps);
     tagCosts(this, this.agents);
     this.check(props);

@@ -52,7 +52,7 @@ export interface Scheduler {
   /** What this process knows of each workflow's pause, by workflow. */
   readonly pauses: Map<string, KnownPause>;
   /** Whether news of an execution can be sent to an address that its start gives. */
-  readonly callsBack?: boolean;
+  readonly notifies?: boolean;
   /** Names of the IAM roles whose sessions are named after persons. */
   readonly personalRoles: ReadonlySet<string>;
 }
@@ -67,7 +67,7 @@ export function createScheduler(
   workflows: readonly Workflow[],
   ids: { readonly hash: Hash; readonly newId: () => string },
   personalRoles: ReadonlySet<string> = new Set(),
-  callsBack = false,
+  notifies = false,
 ): Scheduler {
   const registered = workflows.map((workflow): [string, Registered] => [
     workflow.name,
@@ -82,7 +82,7 @@ export function createScheduler(
     published: new Set(),
     pauses: new Map(),
     personalRoles,
-    callsBack,
+    notifies,
   };
 }
 
@@ -167,7 +167,7 @@ export async function startOf(
   }
   const { input, bytes } = acceptedInput(workflow.name, checked.value, ports);
   const { idempotencyKey: key, tags, replaces, callbackUrl, by } = request;
-  if (callbackUrl !== undefined && !scheduler.callsBack) throw noCallbacks();
+  if (callbackUrl !== undefined && !scheduler.notifies) throw noCallbackUrls();
   const people = firstPeople(scheduler, workflow.plan, by);
   const lane = laneOfStart(ports, workflow.plan, input, request.priority);
   if (replaces !== undefined && !(await exists(scheduler, replaces))) throw unknownExecution(replaces);
@@ -212,7 +212,7 @@ export async function startOf(
   return execution;
 }
 
-const noCallbacks = (): SteadfastError =>
+const noCallbackUrls = (): SteadfastError =>
   refuse(
     'no-callback-urls',
     'nothing here sends news to a callbackUrl: name the secret that signs them (callbacks of the construct, STEADFAST_EVENTS_SECRET of serve), or leave it out',

@@ -9,7 +9,7 @@
  */
 
 import { BLIND } from './catalogue/blind.ts';
-import { CALLBACKS } from './catalogue/callbacks.ts';
+import { NOTIFICATIONS } from './catalogue/notifications.ts';
 import { CARRIED } from './catalogue/carried.ts';
 import { EFFECTS } from './catalogue/effects.ts';
 import { ACCEPTED, VALUES } from './catalogue/work-and-values.ts';
@@ -60,7 +60,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   pauses: PAUSES,
   'declared requests': READY,
   'signed requests': WEBHOOKS,
-  'news to addresses of starts': CALLBACKS,
+  'news to addresses of starts': NOTIFICATIONS,
   'messages to executions': MESSAGES,
   'rounds that begin with messages': MESSAGES_OF_ROUNDS,
   mailboxes: MAILBOXES,

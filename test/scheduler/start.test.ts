@@ -54,7 +54,7 @@ describe('a start', () => {
   it('with the same key and another address for its news is refused; a repeat is the same without callbacks', async () => {
     const h = open();
     const request = { workflow: 'chain', input: { n: 1 }, idempotencyKey: 'order-1' };
-    const sends = { ...h.scheduler, callsBack: true };
+    const sends = { ...h.scheduler, notifies: true };
     const { id } = await start(sends, { ...request, callbackUrl: 'https://shop.example/a' });
     for (const callbackUrl of ['https://shop.example/b', undefined])
       await expect(

@@ -42,7 +42,7 @@ export interface QuestionNews
   /** When the change was written. */
   readonly at: number;
   /** The life of an execution that was started with a `callbackUrl`. */
-  readonly callback?: string;
+  readonly notify?: string;
   /** The code of the failure that an incident is about. */
   readonly code?: string;
   readonly closedBy?: Question['closedBy'];
@@ -119,11 +119,11 @@ export function riskNews(
  * finds the right one of several deployments and lives. The address itself may be secret, and stays in the
  * record.
  */
-export const calledBack = ({
+export const notifying = ({
   callbackUrl,
   life,
-}: Pick<Execution, 'callbackUrl' | 'life'>): { readonly callback?: string } =>
-  callbackUrl === undefined ? {} : { callback: life };
+}: Pick<Execution, 'callbackUrl' | 'life'>): { readonly notify?: string } =>
+  callbackUrl === undefined ? {} : { notify: life };
 
 export function questionNews(
   execution: Pick<Execution, 'id' | 'workflow' | 'callbackUrl' | 'life'>,
@@ -144,7 +144,7 @@ export function questionNews(
     change,
     executionId: id,
     workflow,
-    ...calledBack(execution),
+    ...notifying(execution),
     kind,
     at: { opened: openedAt, reminded: remindedAt, closed: closedAt }[change],
     openedAt,

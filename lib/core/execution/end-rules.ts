@@ -9,7 +9,7 @@ import { standingAtEnd } from '../operators/in-effect.ts';
 import { isBefore, type Plan } from '../plan/plan.ts';
 import { executionAfter } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
-import { calledBack } from '../decisions/news.ts';
+import { notifying } from '../decisions/news.ts';
 import type { Ended } from '../records/ended.ts';
 import { defined } from '../values/defined.ts';
 import { hasUnannounced, needsPerson, type Snapshot } from '../records/snapshot.ts';
@@ -126,7 +126,7 @@ export const announce: Rule = {
       status: execution.status,
       startedAt: execution.startedAt,
       endedAt: execution.endedAt ?? event.now,
-      ...calledBack(execution),
+      ...notifying(execution),
       ...defined({ startedBy: execution.startedBy, cause: execution.cause?.kind, by: execution.cause?.by }),
       ...defined({ standing: standingAtEnd(plan, state) }),
       ...(failed.length === 0 ? {} : { onFailureFailed: failed }),

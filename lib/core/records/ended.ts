@@ -26,7 +26,7 @@ export interface Ended {
   /** The effects that the execution left; after a success only those of tolerated failures. */
   readonly standing?: Standing;
   /** The life of an execution that was started with a `callbackUrl`. */
-  readonly callback?: string;
+  readonly notify?: string;
   /** The on-failure steps that failed for good, or got no answer in time. Absent if there are none. */
   readonly onFailureFailed?: readonly FailedOnFailure[];
 }

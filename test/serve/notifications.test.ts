@@ -12,7 +12,7 @@ import { createClient, type Client } from '../../lib/api/typed-client.ts';
 import { servedWith, testServer, type TestServer } from './served.ts';
 
 const SECRET = `whsec_${Buffer.from('a'.repeat(32)).toString('base64')}`;
-const callbackSecret = Buffer.from('a'.repeat(32));
+const notificationSecret = Buffer.from('a'.repeat(32));
 const signedBy = {
   header: 'webhook-signature',
   prefix: 'v1,',
@@ -78,7 +78,7 @@ afterEach(async () => {
 });
 
 const startOn = async (more: object = {}): Promise<Client> => {
-  const options = { served, callbackSecret, allowsPrivateCallbacks: true, ...more };
+  const options = { served, notificationSecret, allowsPrivateNotifications: true, ...more };
   return createClient({ url: (await world.start(options)).url });
 };
 
@@ -108,7 +108,7 @@ test('an event that is not taken comes again, under the same id', async () => {
 
 test('an execution without an address is nobody’s, and a private one is never called', async () => {
   to = await receiver();
-  const client = await startOn({ allowsPrivateCallbacks: false });
+  const client = await startOn({ allowsPrivateNotifications: false });
   await client.start('asking', { input: {}, callbackUrl: to.url });
   const plain = await client.start('asking', { input: {} });
   await client.cancel(plain.executionId);
@@ -117,7 +117,7 @@ test('an execution without an address is nobody’s, and a private one is never 
 
 test('a start is refused where no secret is named, or the address is none', async () => {
   to = await receiver();
-  const client = await startOn({ callbackSecret: undefined });
+  const client = await startOn({ notificationSecret: undefined });
   const start = (callbackUrl: string) => client.start('asking', { input: {}, callbackUrl });
   await expect(start(to.url)).rejects.toMatchObject({ code: 'no-callback-urls', status: 400 });
   for (const wrong of ['shop', 'ftp://shop.example', 'https://me:pw@shop.example'])

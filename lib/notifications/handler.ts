@@ -2,7 +2,7 @@
  * The Lambda function that sends events to the addresses that starts gave: queue → execution → request.
  *
  * Owns: one batch and its answer, when an event comes again, and that it is given up after a day. Does not
- * own: one try (`post.ts`), which events come here (`infra/callbacks.ts`).
+ * own: one try (`post.ts`), which events come here (`infra/notifications.ts`).
  *
  * The address is read from the execution, by its life: no event has it, and an event of another deployment on
  * the same bus, or of an execution that was erased, finds none. At least once: SQS delivers again what was
@@ -27,7 +27,7 @@ const AWAY_MS = 60_000;
 const MOST_AWAY = 1_000;
 
 /** Synthesis writes it into the function's environment. */
-export interface CallbackSettings {
+export interface NotificationSettings {
   readonly secret: SecretPlace;
   readonly allowsPrivate: boolean;
 }
@@ -39,24 +39,24 @@ interface BusEvent {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** The Lambda function of all callbacks of a deployment. */
-export function callbacksHandler(): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
-  const telemetry = telemetryOf({ role: 'callbacks' });
+/** The Lambda function of all notifications of a deployment. */
+export function notificationsHandler(): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
+  const telemetry = telemetryOf({ role: 'notifications' });
   const { logger } = telemetry;
   const ready = once(() => ({
     store: portsOf(telemetry).store,
     queue: new SQSClient(CLIENT),
-    settings: JSON.parse(fromEnvironment(ENV.callbacks)) as CallbackSettings,
-    queueUrl: fromEnvironment(ENV.callbackQueue),
+    settings: JSON.parse(fromEnvironment(ENV.notifications)) as NotificationSettings,
+    queueUrl: fromEnvironment(ENV.notificationQueue),
   }));
 
   const postUnlessAway = sparing();
   const sent = async (record: SQSRecord): Promise<'handled' | 'give-back'> => {
     const { store, settings } = ready();
     const event = eventIn(record.body);
-    const { executionId, callback } = event.detail;
+    const { executionId, notify } = event.detail;
     const execution = await store.readExecution(String(executionId));
-    if (execution?.callbackUrl === undefined || execution.life !== callback) return 'handled';
+    if (execution?.callbackUrl === undefined || execution.life !== notify) return 'handled';
     const id = idOf(event);
     const about = { executionId: execution.id, id, to: new URL(execution.callbackUrl).origin };
     const { SentTimestamp, ApproximateReceiveCount } = record.attributes;
@@ -70,10 +70,10 @@ export function callbacksHandler(): (event: SQSEvent, context: Context) => Promi
     const { outcome, detail } = await postUnlessAway(about.to, posted);
     if (outcome === 'taken') return 'handled';
     if (outcome === 'refused' || isOld) {
-      logger.error('callback-given-up', { ...about, detail });
+      logger.error('notification-given-up', { ...about, detail });
       return 'handled';
     }
-    logger.warn('callback-not-taken', { ...about, detail });
+    logger.warn('notification-not-taken', { ...about, detail });
     return 'give-back';
   };
 
@@ -83,12 +83,12 @@ export function callbacksHandler(): (event: SQSEvent, context: Context) => Promi
     const VisibilityTimeout = Math.ceil(gapMs(Number(attributes.ApproximateReceiveCount)) / 1_000);
     await queue
       .send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout }))
-      .catch((error: unknown) => logger.warn('callback-not-delayed', { detail: sayable(error) }));
+      .catch((error: unknown) => logger.warn('notification-not-delayed', { detail: sayable(error) }));
   };
 
   const handled = async (record: SQSRecord): Promise<'handled' | 'give-back'> => {
     const result = await sent(record).catch((error: unknown) => {
-      logger.warn('callback-failed', { detail: sayable(error) });
+      logger.warn('notification-failed', { detail: sayable(error) });
       return 'give-back' as const;
     });
     if (result === 'give-back') await delayed(record);

@@ -2,7 +2,7 @@
  * One try to send an event to the address that a start gave.
  *
  * Owns: the request, and which answer takes the event. Does not own: when it is tried again (`handler.ts`,
- * `serve/callback-outbox.ts`), the signature (`signed-event.ts`).
+ * `serve/notification-outbox.ts`), the signature (`signed-event.ts`).
  *
  * H1 The address is a caller's: it is checked like any that an agent sends to, and the connection goes to
  * what was checked (`ready/send.ts`).

@@ -2,7 +2,7 @@
  * Sends the news of an execution to the address that its start gave. An event is stored in the file first and
  * sent by a loop of its own, so that no end waits for a receiver.
  *
- * Owns: which events wait, and when each is tried. Does not own: one try (`lib/callbacks/post.ts`), which
+ * Owns: which events wait, and when each is tried. Does not own: one try (`lib/notifications/post.ts`), which
  * events there are (`lib/core/decisions/news.ts`). At least once, as `event-outbox.ts`; here each receiver is
  * one of many: one that is away delays its own events alone.
  */
@@ -17,15 +17,15 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../lib/aws/names.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
-import { gapMs, GIVEN_UP_AFTER_MS, post, type PostResult } from '../lib/callbacks/post.ts';
-import { eventText, idOf } from '../lib/callbacks/signed-event.ts';
+import { gapMs, GIVEN_UP_AFTER_MS, post, type PostResult } from '../lib/notifications/post.ts';
+import { eventText, idOf } from '../lib/notifications/signed-event.ts';
 import type { Clock } from '../lib/core/ports.ts';
 import type { Execution } from '../lib/core/records/state.ts';
 import { sayable } from '../lib/core/values/errors.ts';
 import type { Listener } from './announcer.ts';
 import { TABLE_NAME } from './sqlite/client.ts';
 
-const PARTITION = 'serve#callbacks';
+const PARTITION = 'serve#notifications';
 /** Requests at the same time, one to each receiver. */
 const AT_ONCE = 16;
 /** Receivers that did not answer the latest request leave the other places to those that do. */
@@ -35,7 +35,7 @@ const LONGEST_SLEEP_MS = 3_600_000;
 /** The time that a server was off does not count as trying a receiver. */
 const TRIED_FOR_MS = 3_600_000;
 
-export interface CallbackParts {
+export interface NotificationParts {
   readonly client: DynamoDBClient;
   readonly clock: Clock;
   readonly logger: Pick<Telemetry['logger'], 'warn' | 'error'>;
@@ -65,27 +65,27 @@ interface Receiver {
   failingSince: number | undefined;
 }
 
-export class CallbackOutbox {
-  readonly #parts: CallbackParts;
+export class NotificationOutbox {
+  readonly #parts: NotificationParts;
   /** By origin: an address without path and query, which may be secret. */
   readonly #receivers = new Map<string, Receiver>();
   /** Origins to which a request is under way. */
   readonly #busy = new Set<string>();
   #news = new AbortController();
 
-  constructor(parts: CallbackParts) {
+  constructor(parts: NotificationParts) {
     this.#parts = parts;
   }
 
   /** Rejects if the file does not store the event: then it is announced again. */
   readonly listener: Listener = async (event) => {
-    const { executionId, callback } = event.detail;
-    const url = await this.#urlOf(String(executionId), callback);
-    if (callback === undefined || url === undefined) return;
+    const { executionId, notify } = event.detail;
+    const url = await this.#urlOf(String(executionId), notify);
+    if (notify === undefined || url === undefined) return;
     // An event that is announced again has the same key.
     const key = `${String(event.at).padStart(15, '0')}#${idOf(event)}`;
     const to = new URL(url).origin;
-    const texts = { text: eventText(event), of: String(executionId), life: String(callback), to };
+    const texts = { text: eventText(event), of: String(executionId), life: String(notify), to };
     const Item = Object.fromEntries(Object.entries(texts).map(([name, S]) => [name, { S }]));
     const at = this.#parts.clock.now();
     const stored = { ...keyOf(key), ...Item, at: { N: String(at) } };
@@ -105,7 +105,7 @@ export class CallbackOutbox {
         isRead = await this.#readAll().then(
           () => true,
           (error: unknown) => {
-            logger.warn('callbacks-not-read', { detail: sayable(error) });
+            logger.warn('notifications-not-read', { detail: sayable(error) });
             return false;
           },
         );
@@ -193,12 +193,12 @@ export class CallbackOutbox {
       if (outcome === 'unanswered') receiver.restsUntil = clock.now() + gapMs(receiver.silent);
       receiver.failingSince = outcome === 'taken' ? undefined : (receiver.failingSince ?? clock.now());
       if (outcome === 'taken') return await this.#remove(one);
-      if (this.#again(one) === 1) logger.warn('callback-not-taken', { id: idIn(one.key), to, detail });
+      if (this.#again(one) === 1) logger.warn('notification-not-taken', { id: idIn(one.key), to, detail });
       // All old events of a silent receiver are given up together, without a request for each.
       for (const key of outcome === 'unanswered' ? [...receiver.events.keys()] : [one.key])
         if (this.#isOver(receiver, key)) await this.#giveUp({ ...one, key }, detail);
     } catch (error) {
-      logger.warn('callback-failed', { to, detail: sayable(error) });
+      logger.warn('notification-failed', { to, detail: sayable(error) });
       this.#again(one);
     }
   }
@@ -231,7 +231,7 @@ export class CallbackOutbox {
   }
 
   async #giveUp(one: One, detail: string): Promise<void> {
-    this.#parts.logger.error('callback-given-up', { id: idIn(one.key), to: one.to, detail });
+    this.#parts.logger.error('notification-given-up', { id: idIn(one.key), to: one.to, detail });
     await this.#remove(one);
   }
 

@@ -7,9 +7,9 @@ import { FOUND } from './fixture.ts';
 import { findingsOf, makeStack, Reader } from './template.ts';
 
 const secretOf = (where: object) => ({ kind: 'steadfast:secret', env: 'KEY', ...where }) as const;
-const withCallbacks = (callbackUrls?: SteadfastStackProps['callbackUrls']) =>
+const withCallbackUrls = (callbackUrls?: SteadfastStackProps['callbackUrls']) =>
   makeStack({ workflows: FOUND, ...(callbackUrls === undefined ? {} : { callbackUrls }) });
-const stack = withCallbacks({ secret: secretOf({ parameter: '/shop/events' }) });
+const stack = withCallbackUrls({ secret: secretOf({ parameter: '/shop/events' }) });
 const reader = new Reader(stack);
 
 test('news that a start asked for goes to a queue, and cdk-nag finds nothing', () => {
@@ -18,18 +18,18 @@ test('news that a start asked for goes to a queue, and cdk-nag finds nothing', (
   expect(rules).toContainEqual({
     source: ['steadfast'],
     'detail-type': ['Steadfast Execution Ended', 'Steadfast Question'],
-    detail: { callback: [{ exists: true }] },
+    detail: { notify: [{ exists: true }] },
   });
 });
 
 test('the function reads executions by key, its secret and its queue; the API knows that there is one', () => {
-  const environment = reader.environmentOf('Callbacks');
-  expect(JSON.parse(String(environment['STEADFAST_CALLBACKS']))).toEqual({
+  const environment = reader.environmentOf('Notifications');
+  expect(JSON.parse(String(environment['STEADFAST_NOTIFICATIONS']))).toEqual({
     secret: { env: 'KEY', parameter: '/shop/events' },
     allowsPrivate: false,
   });
-  expect(reader.environmentOf('Scheduler')['STEADFAST_CALLBACKS']).toBe('true');
-  const rights = reader.matrixOf('Callbacks').map((line) => line.split(' ')[0]);
+  expect(reader.environmentOf('Scheduler')['STEADFAST_NOTIFICATIONS']).toBe('true');
+  const rights = reader.matrixOf('Notifications').map((line) => line.split(' ')[0]);
   expect(rights.filter((right) => right?.startsWith('logs:') !== true)).toEqual([
     'dynamodb:GetItem',
     'sqs:ChangeMessageVisibility',
@@ -41,9 +41,11 @@ test('the function reads executions by key, its secret and its queue; the API kn
 });
 
 test('without a secret there is nothing of it, and one that lies nowhere is refused', () => {
-  const without = JSON.stringify(new Reader(withCallbacks()).all);
-  expect([/STEADFAST_CALLBACKS/, /Steadfast callbacks/].filter((text) => text.test(without))).toEqual([]);
-  expect(() => withCallbacks({ secret: secretOf({}) })).toThrow(
+  const without = JSON.stringify(new Reader(withCallbackUrls()).all);
+  expect([/STEADFAST_NOTIFICATIONS/, /Steadfast notifications/].filter((text) => text.test(without))).toEqual(
+    [],
+  );
+  expect(() => withCallbackUrls({ secret: secretOf({}) })).toThrow(
     'callbackUrls: nothing says where the secret KEY lies',
   );
 });
@@ -53,7 +55,7 @@ test('its queue keeps what is under way, tries for longer than a day, and is ope
   const encryptionKey = new Key(other, 'Key', { enableKeyRotation: true });
   const callbackUrls = { secret: secretOf({ parameter: '/shop/events' }) };
   const shop = new Steadfast(other, 'Shop', { workflows: FOUND, encryptionKey, callbackUrls });
-  expect(shop.callbackUrls).toBeDefined();
+  expect(shop.notifications).toBeDefined();
   const keyed = new Reader(other);
   const [policy] = keyed.ofType('AWS::KMS::Key').map(({ Properties }) => JSON.stringify(Properties));
   expect(policy).toContain('events.amazonaws.com');

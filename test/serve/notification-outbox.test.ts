@@ -3,7 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { CallbackOutbox } from '../../serve/callback-outbox.ts';
+import { NotificationOutbox } from '../../serve/notification-outbox.ts';
 import { openDatabase } from '../../serve/sqlite/client.ts';
 import { IN_MEMORY } from '../../serve/sqlite/file.ts';
 import { OutboxClock } from './outbox-clock.ts';
@@ -70,7 +70,7 @@ function outboxes(known: Known) {
         : database.client.send(command as never),
   } as never;
   const made = (more: object = {}) => {
-    const box = new CallbackOutbox({
+    const box = new NotificationOutbox({
       client,
       clock,
       logger: { warn: say, error: say } as never,
@@ -101,7 +101,7 @@ const ended = (executionId: string, at = 1_000) => ({
   source: 'steadfast',
   detailType: 'Steadfast Execution Ended',
   at,
-  detail: { executionId, callback: 'l', endedAt: at },
+  detail: { executionId, notify: 'l', endedAt: at },
 });
 const to = (origin: string) => ({ life: 'l', callbackUrl: `${origin}/news?token=known` });
 const allTo = (origin: string, ids: number): Known =>
@@ -131,8 +131,8 @@ test('one that is not taken comes again later and later, and is given up after a
   expect(clock.at - began).toBeLessThan(25 * HOUR_MS);
   const about = { id: shop.came[0]?.id, to: shop.origin, detail: 'HTTP 410' };
   expect(said).toEqual([
-    ['callback-not-taken', about],
-    ['callback-given-up', about],
+    ['notification-not-taken', about],
+    ['notification-given-up', about],
   ]);
 });
 
@@ -143,7 +143,7 @@ test('none is given up for the time that its server was off', async () => {
   clock.at += 25 * HOUR_MS;
   run();
   await until(() => shop.came.length === 2);
-  expect(said.map(([what]) => what)).toEqual(['callback-not-taken']);
+  expect(said.map(([what]) => what)).toEqual(['notification-not-taken']);
 });
 
 test('an execution that was erased, or has another life, sends nothing more', async () => {
@@ -173,7 +173,7 @@ test('events of a receiver that answers nothing are given up together, after few
   const { box, run, said, until } = outboxes(allTo(shop.origin, 900));
   for (let at = 0; at < 900; at += 1) await box.listener(ended(`e-${at}`, at));
   run();
-  const givenUp = () => said.filter(([what]) => what === 'callback-given-up').length;
+  const givenUp = () => said.filter(([what]) => what === 'notification-given-up').length;
   await until(() => givenUp() === 900);
   expect(shop.came.length).toBeLessThan(320);
 });

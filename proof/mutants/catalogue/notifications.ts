@@ -2,12 +2,12 @@
 
 import { jest, type Killer, type Mutant } from '../mutant.ts';
 
-const OUTBOX = 'serve/callback-outbox.ts';
-const outbox = (test: string): Killer => jest('serve/callback-outbox', test);
+const OUTBOX = 'serve/notification-outbox.ts';
+const outbox = (test: string): Killer => jest('serve/notification-outbox', test);
 
-export const CALLBACKS: readonly Mutant[] = [
+export const NOTIFICATIONS: readonly Mutant[] = [
   {
-    id: 'callback-lost-by-a-restart',
+    id: 'notification-lost-by-a-restart',
     rule: 'An event comes at least once.',
     bug: 'A server does not read the events that the process before it has left.',
     file: OUTBOX,
@@ -16,7 +16,7 @@ export const CALLBACKS: readonly Mutant[] = [
     killer: outbox('is sent by the next process'),
   },
   {
-    id: 'callback-of-another-life',
+    id: 'notification-of-another-life',
     rule: 'What is erased sends nothing more.',
     bug: 'Events of an execution that was erased go to the next one of its id.',
     file: OUTBOX,
@@ -25,7 +25,7 @@ export const CALLBACKS: readonly Mutant[] = [
     killer: outbox('that was erased, or has another life'),
   },
   {
-    id: 'callback-sent-for-ever',
+    id: 'notification-sent-for-ever',
     rule: 'After a day an event is given up.',
     bug: 'An event that its receiver never takes is sent for ever.',
     file: OUTBOX,
@@ -43,25 +43,25 @@ export const CALLBACKS: readonly Mutant[] = [
     killer: outbox('leave places to the others'),
   },
   {
-    id: 'callback-refusal-taken',
+    id: 'notification-refusal-taken',
     rule: 'An event comes again until the answer is 2xx.',
     bug: 'A refusal with 4xx takes an event.',
-    file: 'lib/callbacks/post.ts',
+    file: 'lib/notifications/post.ts',
     find: 'result.status < 300',
     replace: 'result.status < 500',
-    killer: jest('callbacks/handler', 'takes nothing'),
+    killer: jest('notifications/handler', 'takes nothing'),
   },
   {
-    id: 'callback-address-logged',
+    id: 'notification-address-logged',
     rule: 'No log has the address.',
     bug: 'The log has the address with its path and query.',
-    file: 'lib/callbacks/handler.ts',
+    file: 'lib/notifications/handler.ts',
     find: 'new URL(execution.callbackUrl).origin',
     replace: 'new URL(execution.callbackUrl).href',
-    killer: jest('callbacks/handler', 'the log has no address'),
+    killer: jest('notifications/handler', 'the log has no address'),
   },
   {
-    id: 'callback-not-compared',
+    id: 'notification-not-compared',
     rule: 'The same key with another address is another start.',
     bug: 'A start with the same key and another address is taken for a repeat, and its news goes elsewhere.',
     file: 'lib/scheduler/start.ts',

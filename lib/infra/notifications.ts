@@ -1,8 +1,8 @@
 /**
  * The way out to the addresses that starts give: a rule on the bus, a queue, and the function that sends.
  *
- * Owns: the parts, what the function may do. Does not own: one event (`callbacks/handler.ts`), which events
- * ask for it (`core/decisions/news.ts`).
+ * Owns: the parts, what the function may do. Does not own: one event (`notifications/handler.ts`), which
+ * events ask for it (`core/decisions/news.ts`).
  *
  * All exist only if `callbackUrls` names the secret. The function may read executions by their keys, that
  * secret and its queue, nothing else.
@@ -40,7 +40,7 @@ export interface CallbackUrlOptions {
 
 const OPTIONS = { secret: true, allowPrivateAddresses: true } as const satisfies KeysOf<CallbackUrlOptions>;
 
-export interface CallbacksProps {
+export interface NotificationsProps {
   readonly options: CallbackUrlOptions;
   readonly code: (name: string) => Code;
   readonly environment: Readonly<Record<string, string>>;
@@ -67,12 +67,12 @@ const RETENTION = Duration.days(14);
 const MAX_CONCURRENCY = 5;
 
 /** The function that sends news to addresses, its queue and its rule. */
-export class Callbacks extends Construct {
+export class Notifications extends Construct {
   readonly queue: Queue;
   readonly function: Function;
   readonly alarm: Alarm;
 
-  constructor(scope: Whole, id: string, { options, code, environment, ...props }: CallbacksProps) {
+  constructor(scope: Whole, id: string, { options, code, environment, ...props }: NotificationsProps) {
     super(scope, id);
     checkOptions('callbackUrls', options, OPTIONS);
     const { encryptionKey: key, removalPolicy, ...shared } = props;
@@ -95,13 +95,14 @@ export class Callbacks extends Construct {
     const allowsPrivate = options.allowPrivateAddresses === true;
     this.function = addFunction(this, {
       ...shared,
-      description: 'Steadfast callbacks: sends news of executions to the addresses of their starts',
-      code: code('callbacks'),
+      description:
+        'Steadfast notifications: sends ends and questions of executions to the addresses of their starts',
+      code: code('notifications'),
       timeout: TIMEOUT,
       environment: {
         ...environment,
-        [ENV.callbacks]: JSON.stringify({ secret: place, allowsPrivate }),
-        [ENV.callbackQueue]: this.queue.queueUrl,
+        [ENV.notifications]: JSON.stringify({ secret: place, allowsPrivate }),
+        [ENV.notificationQueue]: this.queue.queueUrl,
       },
     });
     this.function.addEventSourceMapping('News', {
@@ -134,12 +135,12 @@ export class Callbacks extends Construct {
 
   private connect(eventBus: IEventBus, deadLetterQueue: Queue): void {
     const rule = new Rule(this, 'Rule', {
-      description: 'Steadfast callbacks: news that the start of an execution asked for',
+      description: 'Steadfast notifications: the events that the start of an execution asked for',
       eventBus,
       eventPattern: {
         source: [EVENTS.end.source],
         detailType: [EVENTS.end.detailType, EVENTS.question.detailType],
-        detail: { callback: Match.exists() },
+        detail: { notify: Match.exists() },
       },
     });
     deliversTo(rule, this.queue, deadLetterQueue);
@@ -154,14 +155,19 @@ interface Settings {
 }
 
 /** Adds it if the deployment names the secret. */
-export function addCallbacks(
+export function addNotifications(
   whole: Whole & { readonly monitoring?: { readonly add: (alarm: Alarm) => void } },
   { callbackUrls: options, encryptionKey, removalPolicy = RemovalPolicy.RETAIN }: Settings,
-  shared: Omit<CallbacksProps, 'options' | 'encryptionKey' | 'removalPolicy'>,
-): Callbacks | undefined {
+  shared: Omit<NotificationsProps, 'options' | 'encryptionKey' | 'removalPolicy'>,
+): Notifications | undefined {
   if (options === undefined) return undefined;
   const atRest = encryptionKey === undefined ? {} : { encryptionKey };
-  const callbacks = new Callbacks(whole, 'Callbacks', { ...shared, ...atRest, options, removalPolicy });
-  whole.monitoring?.add(callbacks.alarm);
-  return callbacks;
+  const notifications = new Notifications(whole, 'Notifications', {
+    ...shared,
+    ...atRest,
+    options,
+    removalPolicy,
+  });
+  whole.monitoring?.add(notifications.alarm);
+  return notifications;
 }

@@ -2,7 +2,7 @@
 
 import type { Context, SQSRecord } from 'aws-lambda';
 import { executionItem } from '../../lib/aws/dynamo-items.ts';
-import { callbacksHandler } from '../../lib/callbacks/handler.ts';
+import { notificationsHandler } from '../../lib/notifications/handler.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { isSigned } from '../../lib/webhooks/signature.ts';
 import { type Answer, type Asked, gives, type Service, startService } from '../ready/service.ts';
@@ -26,7 +26,7 @@ const SET = {
   AWS_SECRET_ACCESS_KEY: 's',
   STEADFAST_TABLE: 'state',
   STEADFAST_BUS: 'bus',
-  STEADFAST_CALLBACKS: settings(true),
+  STEADFAST_NOTIFICATIONS: settings(true),
   EVENTS_SECRET: SECRET,
 };
 const HOUR_MS = 3_600_000;
@@ -35,7 +35,7 @@ const AT = 1_767_323_045_456;
 let aws: Service;
 let receiver: Service;
 let record: Partial<Execution> | undefined;
-let handler: ReturnType<typeof callbacksHandler>;
+let handler: ReturnType<typeof notificationsHandler>;
 
 /** The table, which has one execution, and the queue. */
 const answersAsAws: Answer = (response, asked) => {
@@ -58,18 +58,21 @@ const EXECUTION = {
 beforeEach(async () => {
   aws = await startService(answersAsAws);
   receiver = await startService(gives(204));
-  Object.assign(process.env, SET, { AWS_ENDPOINT_URL: aws.url, STEADFAST_CALLBACK_QUEUE: `${aws.url}/q` });
+  Object.assign(process.env, SET, {
+    AWS_ENDPOINT_URL: aws.url,
+    STEADFAST_NOTIFICATION_QUEUE: `${aws.url}/q`,
+  });
   record = { callbackUrl: `${receiver.url}/news?token=known` };
-  handler = callbacksHandler();
+  handler = notificationsHandler();
 });
 afterEach(async () => {
-  for (const name of ['AWS_ENDPOINT_URL', 'STEADFAST_CALLBACK_QUEUE', ...Object.keys(SET)])
+  for (const name of ['AWS_ENDPOINT_URL', 'STEADFAST_NOTIFICATION_QUEUE', ...Object.keys(SET)])
     delete process.env[name];
   await aws.stop();
   await receiver.stop();
 });
 
-const DETAIL = { version: '1', executionId: 'e-1', workflow: 'orders', callback: 'l-1', endedAt: AT };
+const DETAIL = { version: '1', executionId: 'e-1', workflow: 'orders', notify: 'l-1', endedAt: AT };
 const message = (sentAt = Date.now(), detail: object = DETAIL): SQSRecord =>
   ({
     messageId: 'm-1',
@@ -131,7 +134,7 @@ test.each([301, 404, 410])('an answer with %i takes nothing, and the log has no 
   } finally {
     for (const { stream, write } of outputs) stream.write = write;
   }
-  expect(lines.join('')).toMatch(/callback-not-taken.*callback-given-up/s);
+  expect(lines.join('')).toMatch(/notification-not-taken.*notification-given-up/s);
   expect(lines.join('')).not.toMatch(/news|known/);
 });
 
@@ -156,7 +159,7 @@ test('an event whose function was off for a day is not given up at its first try
 });
 
 test('another life, an erased execution, and one without an address are nobodyâ€™s', async () => {
-  expect(await handled(message(Date.now(), { ...DETAIL, callback: 'of another deployment' }))).toBe(true);
+  expect(await handled(message(Date.now(), { ...DETAIL, notify: 'of another deployment' }))).toBe(true);
   record = {};
   expect(await handled()).toBe(true);
   record = undefined;
@@ -165,7 +168,7 @@ test('another life, an erased execution, and one without an address are nobodyâ€
 });
 
 test('H1 a private address is never called, and not tried again', async () => {
-  process.env['STEADFAST_CALLBACKS'] = settings(false);
+  process.env['STEADFAST_NOTIFICATIONS'] = settings(false);
   expect([await handled(), receiver.asked]).toEqual([true, []]);
 });
 
