@@ -104,18 +104,44 @@ describe('a decision', () => {
   });
 });
 
+const wordsOf = (path: string): number => read(path).trim().split(/\s+/).length;
+const pages = documents.filter((path) => /^docs\/[\w-]+\.md$/.test(path));
+
 /** A longer page should be two: readers do not find things in it. Printed pages are looked up, not read. */
 const MOST_WORDS_OF_A_PAGE = 3_000;
 const LONGER = new Set([...Object.keys(PRINTED), 'docs/ARCHITECTURE.md']);
 
 it(`no page but the glossary's has more than ${MOST_WORDS_OF_A_PAGE} words`, () => {
-  const long = documents.filter(
-    (path) =>
-      /^docs\/[\w-]+\.md$/.test(path) &&
-      !LONGER.has(path) &&
-      read(path).trim().split(/\s+/).length > MOST_WORDS_OF_A_PAGE,
-  );
-  expect(long).toEqual([]);
+  expect(pages.filter((path) => !LONGER.has(path) && wordsOf(path) > MOST_WORDS_OF_A_PAGE)).toEqual([]);
+});
+
+/** The pages that an author of workflows reads from the first line to the last. */
+const TO_WRITE = [
+  'WORKFLOWS',
+  'WRITING-AGENTS',
+  'HTTP-AGENTS',
+  'WAITING',
+  'LISTS',
+  'WHEN-IT-FAILS',
+  'PARTS-THAT-FAIL',
+  'AFTER-A-FAILURE',
+  'CONCURRENCY',
+];
+const MOST_WORDS_TO_WRITE = 1_200;
+
+it.each(TO_WRITE)(`%s has ${MOST_WORDS_TO_WRITE} words at most`, (name) => {
+  expect(wordsOf(`docs/${name}.md`)).toBeLessThanOrEqual(MOST_WORDS_TO_WRITE);
+});
+
+/** Words are separated by blanks, so that a bar of a table counts as one. */
+const MOST_WORDS_OF_ALL = 47_500;
+
+/** `npm run bench:report` prints the benchmarks. */
+const written = pages.filter((path) => !(path in PRINTED) && path !== 'docs/BENCHMARKS.md');
+
+it(`all pages that people wrote have ${MOST_WORDS_OF_ALL} words at most`, () => {
+  expect(written.length).toBeGreaterThan(30);
+  expect(written.map(wordsOf).reduce((sum, words) => sum + words, 0)).toBeLessThanOrEqual(MOST_WORDS_OF_ALL);
 });
 
 const commentsOf = (text: string): string =>

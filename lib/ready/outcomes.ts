@@ -46,17 +46,17 @@ const isConflict = ({ status, effect }: Facts): boolean =>
 /** The first matching row counts: the answer in the words of docs/HTTP-AGENTS.md, and its meaning. */
 export const OUTCOMES: readonly (readonly [string, (seen: Facts) => boolean, Says])[] = [
   [
-    'nothing was sent, and never will be: a private address, a request that cannot be made',
+    'nothing can be sent: a private address, an impossible request',
     ({ result }) => result.kind === 'not-sent' && result.isForGood === true,
     REFUSED,
   ],
   [
-    'nothing was sent: no such name, refused, no certificate, no connection in 10 s, no secret',
+    'nothing was sent: unknown name, refused, bad certificate, no connection in 10 s, no secret',
     ({ result }) => result.kind === 'not-sent',
     LATER,
   ],
-  ['sent, and no answer: cut off, or the time is over', ({ result }) => result.kind === 'no-answer', UNKNOWN],
-  ['a body that is read, and is cut, too large or not JSON', ({ isWhole }) => !isWhole, UNKNOWN],
+  ['sent without an answer: cut off, or out of time', ({ result }) => result.kind === 'no-answer', UNKNOWN],
+  ['a body that is needed, but cut off, too large or not JSON', ({ isWhole }) => !isWhole, UNKNOWN],
   [
     '202, with `acceptedWithin`',
     ({ status, acceptsWork }) => status === 202 && acceptsWork,
