@@ -180,7 +180,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // The same names for functions that host no agent of an author's.
   'lib/without-handlers.ts': { may: ['lib/core/', 'lib/ready/', 'lib/index.ts'] },
   'local/': { may: [], builtins: true },
-  // A client of DynamoDB over a file: of our modules it knows only the table's keys and indexes.
+  // A client of DynamoDB over a file: the only modules of ours that it knows are the table's keys and
+  // indexes.
   'serve/sqlite/': { may: ['lib/aws/names.ts', '@aws-sdk/client-dynamodb', 'libsql'], builtins: true },
   // Files of a project as JavaScript: it knows none of our modules.
   'serve/compiled/': { may: ['esbuild'], builtins: true },

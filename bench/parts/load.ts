@@ -97,7 +97,7 @@ export async function warmUp(stage: Stage, kinds: readonly WorkflowName[], inFli
 /**
  * The percentile by nearest rank.
  * @param share in (0, 1]
- * @throws Error if there are no values: without a measurement there is no figure
+ * @throws Error if there are no values: no figure without a measurement
  */
 export function percentile(values: readonly number[], share: number): number {
   const found = values.toSorted((one, other) => one - other)[Math.ceil(share * values.length) - 1];

@@ -4,7 +4,7 @@ import type { AttemptView, ExecutionView, StepView } from '../../lib/api/answers
 import { INTERRUPTED } from '../../lib/core/values/errors.ts';
 
 /**
- * Whether an attempt failed. Accepted work continues, and an interrupted attempt is no fault of its agent.
+ * Whether an attempt failed. Accepted work continues, and an interrupted attempt is not its agent's fault.
  */
 const hasFailed = ({ outcome, failure }: AttemptView): boolean =>
   outcome !== 'done' && outcome !== 'accepted' && failure?.code !== INTERRUPTED;

@@ -2,8 +2,8 @@
  * The clock port of a process: the store's time, as near as this process can tell.
  *
  * Owns: how it reacts if a machine's clock is set, or wrong; sleeping, and being woken. Does not own: when
- * anything happens: decisions do not read it, they are handed the time. Nor when it is wrong: the store's
- * answers say that (`clock-skew.ts`).
+ * anything happens: decisions do not read it, they are handed the time. Nor does it decide whether a clock is
+ * wrong: the store's answers say that (`clock-skew.ts`).
  *
  * During an invocation it runs evenly, however the machine's clock is set. Between two invocations the
  * process may have been frozen, so it follows only a step forward, and only at the beginning of the next one.

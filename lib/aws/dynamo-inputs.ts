@@ -9,8 +9,8 @@
  * written at its start, twice at its end, and once for each end of a child: a larger input is written once,
  * and the record stays small. Removing the input costs a write of its size as well, while an execution's
  * record disappears by itself, except a child's, which the audit removes. An input is addressed by its
- * content and the life it belongs to: of two starts with one key each finds its own, whichever creates the
- * execution, and neither relies on an item that is removed with another.
+ * content and the life it belongs to: two starts with one key each find their own input, whichever creates
+ * the execution, and neither relies on an item that is removed with another.
  */
 
 import { createHash } from 'node:crypto';

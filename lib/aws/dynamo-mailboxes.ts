@@ -1,13 +1,13 @@
 /**
- * Mailboxes on DynamoDB: of each execution a partition of its own, with the mailbox of each life, and each
- * message by its id.
+ * Mailboxes on DynamoDB: each execution has a partition with the mailbox of each life, and each message by
+ * its id.
  *
  * Owns: the items, their keys, how long each is kept. Does not own: the condition of a write
  * (`dynamo-put.ts`), what is written with a message that is taken (`dynamo-store.ts`).
  *
  * An entry is a row of five, so that a thousand are far from the longest item. A message has the write id of
- * its mailbox: a write that an ambiguous answer hid is recognised by it. A message that is taken goes by
- * itself; all else stays as long as its execution, and then the audit or an erasure removes it.
+ * its mailbox: a write that an ambiguous answer hid is recognised by it. A message that was taken expires by
+ * itself; everything else stays as long as its execution, and then the audit or an erasure removes it.
  */
 
 import { type DynamoDBClient, GetItemCommand, TransactionCanceledException } from '@aws-sdk/client-dynamodb';

@@ -26,7 +26,7 @@ export const ENV = {
   wakeBus: 'STEADFAST_WAKE_BUS',
   /** Set: some workflow names a group for its executions; the messages of all others are one group. */
   fair: 'STEADFAST_FAIR',
-  /** A host's settings, as JSON: those that its agents do not share (`HostSettings`). Absent: one agent. */
+  /** The settings that the agents of a host do not share (`HostSettings`), as JSON. Absent: one agent. */
   hosted: 'STEADFAST_HOSTED',
   /** An agent's rate: how many attempts may begin, such as `50/s`. Absent: as many as come. */
   rate: 'STEADFAST_RATE',
@@ -72,7 +72,7 @@ export const ENV = {
   deadLetters: 'STEADFAST_DEAD_LETTERS',
   /** The queues of webhooks, for the function that takes requests: `name=url`, with spaces between. */
   webhookQueues: 'STEADFAST_WEBHOOK_QUEUES',
-  /** Set: notifications go to the addresses that starts give. For the function that sends them: its settings. */
+  /** The settings of the function that sends notifications. Set: starts may give an address for them. */
   notifications: 'STEADFAST_NOTIFICATIONS',
   /** The queue of notifications, for the function that sends them: its URL. */
   notificationQueue: 'STEADFAST_NOTIFICATION_QUEUE',

@@ -34,7 +34,7 @@ export interface Due {
   readonly wakeAt: number;
   /** The hash of its group (`fairBy`). */
   readonly group?: string;
-  /** Found by the wake time of its mailbox, which is of this life. */
+  /** It is due because of the wake time of its mailbox, which belongs to this life. */
   readonly mailbox?: true;
   readonly life?: string;
 }
@@ -65,7 +65,6 @@ export interface ListedPage extends Page<Execution> {
 /**
  * The only truth. Reads of one execution are strongly consistent; `due` and `list` may lag and are only
  * hints. Every method may reject if the store is away or answers ambiguously: then the caller knows nothing.
- * the caller then knows nothing.
  */
 export interface Store {
   /** Puts the plan unless it exists already; a plan is addressed by its content, so both are the same. */
@@ -162,7 +161,10 @@ export interface SideRecord {
   readonly writeId: string;
 }
 
-/** Records of one kind beside the executions, for which none waits; each reader says what follows without. */
+/**
+ * Records of one kind beside the executions, which no execution waits for; each reader says what follows if
+ * one is missing.
+ */
 export interface SideRecords<Kept extends SideRecord, Key extends readonly unknown[] = []> {
   /** Strongly consistent. */
   readonly read: (...key: Key) => Promise<Kept | undefined>;

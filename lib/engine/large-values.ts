@@ -85,7 +85,10 @@ export function decideWith(
   return asksForMore(decision) ? decideLoading(ports, plan, state, event) : { decision, state };
 }
 
-/** A mailbox says nothing of what came after it was read: each decision reads it after its own time. */
+/**
+ * A mailbox says nothing about messages that came after it was read: each decision reads it after its own
+ * time.
+ */
 function unread(state: Snapshot): Snapshot {
   if (state.mailbox === undefined) return state;
   const { mailbox: _, ...rest } = state;
@@ -106,7 +109,10 @@ async function decideLoading(ports: Ports, plan: Plan, before: Snapshot, event: 
   throw new Error('a decision asked for the same value again and again');
 }
 
-/** Makes something of the state with the values that it asks for. @throws the ports' errors */
+/**
+ * Computes a result from the state, and loads the values that the computation asks for. @throws the ports'
+ * errors
+ */
 export async function withValues<Made>(
   ports: Ports,
   before: Snapshot,
@@ -151,7 +157,7 @@ export async function withConditions(ports: Ports, plan: Plan, state: Snapshot):
 
 export interface Answer {
   readonly output?: Json;
-  /** The answer's size if there is one that nobody can read any more. */
+  /** The size of an answer that is lost. */
   readonly lostBytes?: number;
 }
 

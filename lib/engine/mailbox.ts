@@ -4,10 +4,10 @@
  * Owns: both reads, and when the wake time goes. Does not own: which message is taken, and what that writes
  * (`core/waiting/receive.ts`).
  *
- * S12 whoever evaluates an execution because of its mailbox has read or written that before the execution's
- * own records. If a step waited for one of the messages then, the evaluation took it; whoever opens such a
- * step later reads the mailbox after that. So the wake time has served its purpose, and goes on the condition
- * that the mailbox is still the one that was read.
+ * S12 a process that evaluates an execution because of its mailbox has read or written the mailbox before the
+ * execution's own records. If a step waited for one of the messages then, the evaluation took it; a process
+ * that opens such a step later reads the mailbox after that. So the wake time has served its purpose, and
+ * goes on the condition that the mailbox is still the one that was read.
  */
 
 import { messagesOf, type Plan } from '../core/plan/plan.ts';
@@ -28,7 +28,8 @@ export async function withMailbox(ports: Ports, state: Snapshot, id?: string): P
   }
   const read = (await mailboxes?.readMessage(executionId, life, id)) ?? null;
   if (read === null) ports.log.note({ what: 'message-lost', executionId });
-  // What another process has taken meanwhile is no longer in the mailbox: a write on this one conflicts.
+  // A message that another process has taken meanwhile is no longer in the mailbox: a write on this one
+  // conflicts.
   const message = read?.taken === undefined ? read : null;
   return { ...state, mailbox: { ...state.mailbox, messages: { ...state.mailbox.messages, [id]: message } } };
 }

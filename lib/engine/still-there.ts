@@ -1,8 +1,8 @@
 /**
  * Checks that an execution which a process read long ago still exists, before something of it begins.
  *
- * Owns: that nothing begins anew of an execution which was erased meanwhile (F1). Every other write replaces
- * a record, and that record is its condition. Does not own: how long an erasure waits (`scheduler/erase.ts`).
+ * Owns: that an execution which was erased meanwhile begins nothing anew (F1). Every other write replaces a
+ * record, and that record is its condition. Does not own: how long an erasure waits (`scheduler/erase.ts`).
  *
  * A process that was not frozen makes no call.
  */

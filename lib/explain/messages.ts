@@ -1,8 +1,8 @@
 /**
  * Why, for steps that take messages: which one a step took, or waits for, and what no step has taken.
  *
- * Owns: these words. Does not own: which message is taken (`waiting/receive.ts`). Of a mailbox that was not
- * read nothing is said.
+ * Owns: these words. Does not own: which message is taken (`waiting/receive.ts`). A mailbox that was not read
+ * is not mentioned.
  */
 
 import type { PlanStep, ReceiveStep } from '../core/plan/plan.ts';
@@ -53,7 +53,7 @@ export const tookText = ({ message }: ReceiveStep, record: Step | undefined): st
 /** The state, with an empty mailbox where none was read: nothing is said of what may have come. */
 export const asIfNoneCame = (state: Snapshot): Snapshot => ({ mailbox: { messages: {} }, ...state });
 
-/** So many are named one by one. */
+/** The most messages that are named one by one. */
 const NAMED = 20;
 
 /** Says which accepted messages no step has taken. */

@@ -115,7 +115,7 @@ export const OVERDUE_SAID_MS = 5_000;
 const FEW_LOST = 2;
 const DOWN: readonly Finding['kind'][] = ['storage', 'schedule-off', 'overdue', 'missing'];
 
-/** Sorts the findings, worst first; of one kind, the one with the most waiting executions comes first. */
+/** Sorts the findings, worst first; within a kind, the one with the most waiting executions comes first. */
 export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
   findings.toSorted(
     (one, other) =>

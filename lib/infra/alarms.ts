@@ -268,7 +268,7 @@ export class Alarms extends Construct {
     });
   }
 
-  /** The alarm about dead letters, of which all agents share one queue. */
+  /** The alarm about dead letters; all agents share one queue of them. */
   private deadLetters({ agents: [agent] }: AlarmsProps): Alarm[] {
     if (agent === undefined) return [];
     const alarm = this.raise('DeadLetters', {

@@ -100,7 +100,7 @@ function answersOf(
       const why = errors.split('\n').find((line) => /\bError\b/.test(line));
       if (signal === null)
         end = `its process ended with ${code}${why === undefined ? '' : `: ${why.trim()}`}`;
-      // An incomplete line is no answer.
+      // An incomplete line does not count as an answer.
       const lines = text.split('\n').slice(0, -1);
       resolve({ lines: lines.map((line) => JSON.parse(line) as Handled), end, isHung });
     });

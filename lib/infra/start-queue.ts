@@ -105,9 +105,9 @@ export class StartQueue extends Construct {
   }
 
   /**
-   * Lets a grantee send to the queue, and use your own key if there is one. A grantee that is no role of this
-   * account (a service, another account, a role there) is allowed by the queue's own policy, and by the key's
-   * unless it is imported.
+   * Lets a grantee send to the queue, and use your own key if there is one. A grantee that is not a role of
+   * this account (a service, another account, a role there) is allowed by the queue's own policy, and by the
+   * key's unless it is imported.
    * @throws Error for a service without a condition, which would accept that service's users of any account
    */
   grantSend(grantee: IGrantable): Grant {

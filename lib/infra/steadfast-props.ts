@@ -197,7 +197,7 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly bulkActions?: boolean;
   /**
-   * Concurrent executions reserved for the API's function, which are also its maximum: so many calls are
+   * Concurrent executions reserved for the API's function, which are also its maximum: this many calls are
    * answered at once, even if agents use up the account's. A call with `?wait` lasts up to 25 s. Half of the
    * executions may wait so (5 if none are reserved); further such calls are answered without waiting.
    * @default 'unreserved'

@@ -250,7 +250,7 @@ function isWorkflow(value: unknown): value is WorkflowLike {
   );
 }
 
-/** Agents that a `workflow.ts` exports. Those that no current workflow uses are for executions under way. */
+/** Agents that a `workflow.ts` exports. Agents that no current workflow uses are for executions under way. */
 export const agentsIn = (module: Module): readonly AgentLike[] =>
   Object.values(module).filter(
     (value): value is AgentLike =>

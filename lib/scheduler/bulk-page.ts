@@ -142,8 +142,8 @@ async function obeyed(
 }
 
 /**
- * Writes the page's counts together with the total, so that it is counted once; of two processes one counts
- * it.
+ * Writes the page's counts together with the total, so that it is counted once; if two processes do it, one
+ * counts it.
  */
 async function counted(
   { ports }: Scheduler,

@@ -40,7 +40,7 @@ export interface ResolutionRequest extends Omit<Resolution, 'closedBy' | 'caller
 }
 
 /**
- * Resolves an open incident. Of two operators one wins; the other gets the choice that was made.
+ * Resolves an open incident. If two operators answer, one wins; the other gets the choice that was made.
  * @throws SteadfastError `unknown-execution`, `unknown-incident`, `already-resolved`, `unsafe-choice`,
  * `bad-input`, `unknown-caller`, `too-many-people`
  */

@@ -6,8 +6,8 @@
  * (`core/records/mailbox.ts`).
  *
  * M1 what was written is taken though the sender dies: the mailbox has a wake time, by which a supervisor
- * finds it. M2 an id counts once: whoever comes again with it is answered as the first was. M4 what no step
- * can take any more is refused, also where the execution ended while the message was being written.
+ * finds it. M2 an id counts once: a repeated send with this id gets the same answer as the first. M4 what no
+ * step can take any more is refused, also where the execution ended while the message was being written.
  */
 
 import { graphOf, isRepeated, messagesIn, messagesOf, type Plan } from '../core/plan/plan.ts';

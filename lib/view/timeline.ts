@@ -227,7 +227,7 @@ function underWay({ claimedAt, leaseUntil, status, attempt }: StepView, now: num
   ];
 }
 
-/** The stretch in place of attempts that are not kept; of the time between them nothing is known. */
+/** The stretch in place of attempts that are not kept; the time between them is unknown. */
 function leftOutBefore(step: StepView, worked: readonly Stretch[], at: number): Stretch[] | undefined {
   const { attempts, attemptsLeftOut: left } = step;
   const [before, after] = [worked[at - 1], worked[at]];

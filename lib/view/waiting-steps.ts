@@ -129,7 +129,7 @@ export const endsText = ({ ended, items }: Children): string =>
     .map(([status, count]) => `${count} ${status}`)
     .join(', ');
 
-/** The most executions that are all printed; of more, only the first and the last. */
+/** The most executions that are all printed; if there are more, only the first and the last. */
 const FEW = 3;
 
 function idsText({ executionIds, count, rounds }: Children): string {

@@ -3,7 +3,8 @@
  * cloud's own queues. Does not own: reading a line (embedded.ts), queries (metric-data.ts).
  *
  * Invariants
- * - I1 its size has a limit: of metrics, and of minutes of each. The rest is left out, and reported once.
+ * - I1 its size has a limit: the number of metrics, and of minutes in each. The rest is left out, and
+ *   reported once.
  * - I2 a start does not fail because the file cannot be read, nor a stop because it cannot be written: the
  *   metrics begin anew.
  */

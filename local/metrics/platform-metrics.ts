@@ -1,7 +1,7 @@
 /**
- * The metrics that AWS has about its own services: of a queue, how many messages wait, how many are being
- * processed, the age of the oldest; of a function, its invocations, their durations and errors. Does not own:
- * the queues and functions, where the metrics go.
+ * The metrics that AWS has about its own services: for a queue, how many messages wait, how many are being
+ * processed, the age of the oldest; for a function, its invocations, their durations and errors. Does not
+ * own: the queues and functions, where the metrics go.
  *
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
  * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html

@@ -131,7 +131,6 @@ const tokenless: Decide = (plan, state, event) =>
 /**
  * After a lost attempt the next one waits for 40 minutes. A variant, not an ablation: today's rules retry at
  * once, so that a late success never meets a far wake time. A deferred step would make that possible.
- * once, so that a late success never meets a far wake time. What defers a step would make it so.
  */
 const deferral: Decide = (plan, state, event) => {
   const decision = decide(plan, state, event);

@@ -187,7 +187,7 @@ const versionOf = ({ status, version, parent }: Execution): number => {
 };
 
 /**
- * A pause ends by a command: its deadline is after everything that is modelled. As long as it lasts it has
+ * A pause ends by a command: its deadline is after everything that is modelled. While it lasts, it counts as
  * just begun, so that any claim which was decided before it may still be written.
  */
 function abstractPause(pause: Pause, ticks: number, { noDispatches }: Abstraction): Pause {

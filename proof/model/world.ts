@@ -64,7 +64,7 @@ export type Actor =
       readonly beaten?: true;
     };
 
-/** Actors have small numbers; 0 is none. */
+/** Actors have small numbers; 0 stands for no actor. */
 export type Cast = Interner<Actor | null>;
 export const newCast = (): Cast => {
   const cast: Cast = new Interner('actors');

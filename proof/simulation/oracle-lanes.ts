@@ -94,8 +94,8 @@ export class OracleLanes {
   }
 
   /**
-   * The entries in every read on which this write may rest: of several in one process, it is not known which
-   * does. A write without a read of its own rests on the one before.
+   * The entries in every read on which this write may rest: if one process made several reads, it is not
+   * known which. A write without a read of its own rests on the one before.
    */
   #seenBy({ lane, version }: Lane, seen: Eyes): readonly Queued[] {
     const reads = seen.get(lane) ?? [];

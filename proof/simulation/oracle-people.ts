@@ -5,8 +5,8 @@
  * when it was made; that each record says who called. Does not own: which person is behind a caller
  * (`cast.ts`).
  *
- * Acts before a call bar it; of two simultaneous acts either may be the first. If two approvals in one tree
- * must both come from another person, one person can give only one of them at a time.
+ * Acts before a call bar it; if two acts are simultaneous, either may be the first. If two approvals in one
+ * tree must both come from another person, one person can give only one of them at a time.
  */
 
 import { isForAnother, type Plan } from '../../lib/core/plan/plan.ts';

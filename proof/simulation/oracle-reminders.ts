@@ -1,6 +1,6 @@
 /**
- * Announcements about incidents: each opening and each resolution; reminders neither early, nor lost, nor
- * after the resolution, and each that was not overtaken.
+ * Announcements about incidents: each opening and each resolution is announced; a reminder is neither early
+ * nor lost, nor comes after the resolution, unless an answer overtook it.
  *
  * Owns: these checks, written independently and not by calling the rules they check; a book of writes and
  * announcements. Does not own: reminders of approvals and callbacks (`oracle-inbox.ts`), how long executions

@@ -29,7 +29,7 @@ export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Pr
 
 /**
  * Refuses a pause that cannot work. It is a step of the round, so the round would keep its place in a lane
- * meanwhile; and the step evaluates the rounds' condition, of which it knows only what the round knows.
+ * meanwhile; and the step evaluates the rounds' condition, but knows only what the round knows.
  * @param round the round's plan, without the pause
  */
 export function pauseProblem(round: Plan, until: Expr): Problem | undefined {

@@ -287,7 +287,7 @@ function depthProblem(plan: Plan, each?: ChildStep): Problem | undefined {
 
 /**
  * The depth of a plan. The parts of a list of workflows are a level between it and its items; a round of an
- * agent is none.
+ * agent is not a level.
  */
 function depthOf(plan: Plan): number {
   const depths = plan.steps.map((step) => {

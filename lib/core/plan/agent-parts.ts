@@ -29,8 +29,8 @@ export const uselessPartsOf = ({ effect, probe }: Pick<AgentSpec, 'effect' | 'pr
   effect === 'unsafe' || probe === 'none' ? ['probe'] : [];
 
 /**
- * The mistake in an implementation whose types were not checked: no `execute`, a part that is none, or one
- * that is not a function. An option that nobody reads would be ignored in silence.
+ * The mistake in an implementation whose types were not checked: no `execute`, an unknown part, or one that
+ * is not a function. An option that nobody reads would be ignored in silence.
  * @param needsExecute false where the parts of another implementation stay
  */
 export function partProblem(implementation: unknown, needsExecute = true): string | undefined {

@@ -49,7 +49,7 @@ export interface AgentOptions<I, O> {
    * true: its code runs in processes of its own, which can be killed, for code that computes for long or may
    * not come back. On AWS a function that starts such a process knows at once when it dies, and the next
    * stage does not wait for the function's timeout.
-   * @default false, and true of one that runs in a container
+   * @default false; true in a container
    */
   readonly isolate?: boolean;
   /**
@@ -82,7 +82,7 @@ export interface AgentOptions<I, O> {
   readonly acceptedWithin?: Duration;
   /**
    * 'none' where there is nothing to compensate (a mail cannot be unsent).
-   * @default 'required': the handler must have `undo`; of effect 'none' there is nothing to take back
+   * @default 'required': the handler must have `undo`; with effect 'none' there is nothing to undo
    */
   readonly undo?: 'required' | 'none';
   /**
@@ -171,8 +171,8 @@ export interface AttemptContext {
    */
   readonly idempotencyKey: string;
   /**
-   * How long until the time of the attempt is over, in ms, when `signal` is aborted; 0 afterwards. Of a step
-   * with a time of its own (`within`) it may be longer: a pause of the execution gives time back.
+   * The time left for the attempt, in ms; `signal` is aborted when it reaches 0. It may grow if the step has
+   * its own `within`: a pause of the execution gives time back.
    */
   readonly timeLeftMs: () => number;
   /**
@@ -206,7 +206,7 @@ export interface AcceptedWork {
   readonly token?: string;
   /** When the service accepted it, in epoch ms. */
   readonly at: number;
-  /** The latest that a probe has reported. */
+  /** The latest progress that a probe has reported. */
   readonly progress?: string | number;
 }
 
@@ -258,7 +258,7 @@ export const running = (
   how: { readonly progress?: string | number; readonly askAfter?: Duration | number } = {},
 ): Verdict<never> => ({ verdict: 'running', ...how });
 /**
- * The service gave no answer that says so: it is asked again, some times.
+ * It is unknown whether the work was done: the service is asked again, up to 20 times.
  * @param reason what the service answered, for people: `status 501`
  * @example probe: async () => cannotTell('status 501')
  */
@@ -296,7 +296,10 @@ export interface Implementation<I, O> {
    * Asks the external service whether the work under `ctx.idempotencyKey` was done. Must not change anything.
    */
   readonly probe?: (ctx: AttemptContext, input: I) => Promise<Verdict<O>>;
-  /** Compensates. `output` is absent when the outcome was unknown. Must bear being called again. */
+  /**
+   * Compensates. `output` is absent when the outcome was unknown. It may be called again, and must do no harm
+   * then.
+   */
   readonly undo?: (ctx: AttemptContext, input: I, output: O | undefined) => Promise<unknown>;
 }
 

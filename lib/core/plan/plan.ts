@@ -66,7 +66,7 @@ interface StepBase {
   /** All direct predecessors: declared ones and those whose output is read. */
   readonly after: readonly string[];
   readonly when?: Expr;
-  /** From its turn on: all its attempts, waits and retries together. */
+  /** The longest time from its turn on, all attempts, waits and retries included. */
   readonly withinMs?: number;
   /** Once it is done there is no way back: nothing is undone any more, only retried or left to a person. */
   readonly pointOfNoReturn?: true;
@@ -119,7 +119,7 @@ export interface CallbackStep extends StepBase, MayFail {
 /** Done when a message of its name, sent to the execution, is taken: its output is the body. */
 export interface ReceiveStep extends StepBase, MayFail {
   readonly kind: 'receive';
-  /** The name of the messages, of which it takes one. */
+  /** The name of the messages; it takes one of them. */
   readonly message: string;
   readonly withinMs: number;
   /** Without a message in time it is done, and its output is null. Absent: it fails. */
@@ -150,7 +150,7 @@ export interface Rounds {
   readonly byAgent?: true;
   /** Each round after the first begins with such a message, which its input has as `message`. */
   readonly message?: RoundMessage;
-  /** So does the first. */
+  /** The first round begins with such a message, too. */
   readonly first?: RoundMessage;
 }
 
@@ -159,7 +159,7 @@ export interface RoundMessage {
   readonly name: string;
   /** How long it is waited for, from the end of the round before; or `within`. */
   readonly withinMs?: number;
-  /** Seconds, or a duration, read from the data: of `message` also from the round before. */
+  /** Seconds, or a duration, read from the data; that of `message` may also read the round before. */
   readonly within?: Expr;
   /** Without a message in time the round begins with null. Absent: the step fails. */
   readonly otherwise?: 'continue';

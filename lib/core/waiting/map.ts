@@ -88,7 +88,10 @@ export function roomFor(step: ChildStep | MapStep, children: Children | undefine
   return Math.max(0, Math.max(1, Math.floor(step.concurrency / ITEMS_PER_CHILD)) - Math.max(0, open));
 }
 
-/** There are more to be started, and there is room for one. A round that waits for its message is none. */
+/**
+ * There are more to be started, and there is room for one. A round that waits for its message is not under
+ * way.
+ */
 export const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
   children.rounds?.awaits === undefined && children.started < children.count && roomFor(step, children) > 0;
 

@@ -7,8 +7,8 @@
  * reading (`engine/mailbox.ts`).
  *
  * One transaction of step, execution and mailbox takes a message, so it is taken once, and in no pause that
- * began since the read. A mailbox that was read before a step's turn came says nothing of what came between,
- * so each write makes it unknown. A message that was accepted by the end of the step's time is taken, however
+ * began since the read. A mailbox that was read before a step's turn says nothing about later messages, so
+ * each write makes it unknown. A message that was accepted by the end of the step's time is taken, however
  * late that is seen; a later one stays for the next step of its name.
  */
 

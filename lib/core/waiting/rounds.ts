@@ -190,7 +190,7 @@ export function roundGiven(
   });
 }
 
-/** The end of a round that never begins: there is no execution, and so no version of one. */
+/** The end of a round that never begins: no execution exists, so its version is 0. */
 const NEVER: ChildEnd = { status: 'canceled', version: 0, clean: true };
 
 /** Nothing was created under the latest number: a retry waits under it for the round's message. */
