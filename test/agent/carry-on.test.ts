@@ -1,123 +1,17 @@
 /**
- * One process that carries an execution on through several agents: what it keeps, for how long, and that
- * every kept message is handled or sent, whatever happens (S12, S13).
+ * One process that carries an execution on through several agents: what it keeps, and that every kept message
+ * is handled or sent, whatever happens (S12, S13).
  */
 
-import * as z from 'zod/mini';
 import { handleAndCarryOn } from '../../lib/agent/carry-on.ts';
 import { type HostedAgent, KeptMessage, type Neighbours } from '../../lib/agent/kept-message.ts';
-import type { Worker } from '../../lib/agent/author-code.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
-import type { Ref } from '../../lib/author/ref-types.ts';
-import type { Agent, Implementation } from '../../lib/core/plan/agent.ts';
-import type { Ports, Rates } from '../../lib/core/ports.ts';
+import type { Agent } from '../../lib/core/plan/agent.ts';
 import { pause } from '../../lib/scheduler/commands.ts';
-import { memoryRates } from '../../lib/memory/side-records.ts';
-import { ProcessRate } from '../../lib/agent/process-rate.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { anAgent, anyObject, type Harness, harness, settle } from '../engine/harness.ts';
-
-const NAMES = Array.from({ length: 20 }, (_, at) => `agent-${at}`);
-const agents = NAMES.map((name) => anAgent(name));
-const customers = z.object({ customer: z.string() });
-const byCustomer = (input: Ref<{ customer: string }>) => input.customer;
-const chain = (steps: number, fairBy?: true) =>
-  workflow('chain', { input: customers, within: '2h', ...(fairBy && { fairBy: byCustomer }) }, (w) => {
-    let last = w.step('s0', agents[0]!, {});
-    for (let at = 1; at < steps; at += 1) last = w.step(`s${at}`, agents[at]!, { before: last.output });
-  });
-
-interface Options {
-  readonly steps?: number;
-  readonly leftMs?: number;
-  readonly here?: (agent: string) => boolean;
-  /** The work of an agent's code; it takes no time. */
-  readonly execute?: (h: Harness, agent: string) => Promise<unknown>;
-  /** Wraps the ports of the process. */
-  readonly around?: (ports: Ports) => Ports;
-  readonly of?: Neighbours['of'];
-  /** Runs while a message is handed over. */
-  readonly meanwhile?: (h: Harness, message: Send['message']) => Promise<void>;
-  readonly more?: (agent: string) => Partial<Worker>;
-  readonly longestMs?: number;
-  readonly fairBy?: true;
-  /** When the process ends, by its clock. */
-  readonly deadline?: (endAt: number) => number;
-}
-
-/** Moves time on while nothing else can continue. */
-async function driven<Result>(h: Harness, work: Promise<Result>): Promise<Result> {
-  const end = { isOver: false };
-  void work.finally(() => (end.isOver = true)).catch(() => undefined);
-  for (let laps = 0; laps < 200; laps += 1) {
-    for (let turn = 0; turn < 5 && !end.isOver; turn += 1) await settle();
-    const nextAt = h.clock.nextWakeAt();
-    if (end.isOver) return await work;
-    if (nextAt !== undefined) h.clock.advanceTo(nextAt);
-  }
-  throw new Error('it does not end');
-}
-
-/** A process that has all agents of the chain, and one message for the first. */
-async function processOf(options: Options = {}) {
-  const {
-    steps = 3,
-    leftMs = 60_000,
-    here = () => true,
-    execute,
-    around = (ports: Ports) => ports,
-  } = options;
-  const performed: string[] = [];
-  const notes: string[] = [];
-  const implementationOf = (name: string): Implementation<unknown, unknown> => ({
-    execute: async () => {
-      performed.push(name);
-      return (await execute?.(h, name)) ?? {};
-    },
-  });
-  const flow = chain(steps, options.fairBy);
-  const h = harness(
-    flow,
-    Object.fromEntries(NAMES.map((name) => [name, implementationOf(name)])),
-    1,
-    (world) => ({
-      ...world,
-      log: { note: ({ what, step }) => void notes.push(`${what} ${step ?? ''}`) },
-    }),
-  );
-  const ports = around({ ...h, log: { note: ({ what, step }) => void notes.push(`${what} ${step ?? ''}`) } });
-  const hosted = (name: string): HostedAgent => {
-    const agent = agents[NAMES.indexOf(name)] as Agent;
-    return { ports, worker: { agent, implementation: implementationOf(name), ...options.more?.(name) } };
-  };
-  const neighbours: Neighbours = {
-    has: here,
-    of:
-      options.of ??
-      (async ({ agent, message }) => {
-        await options.meanwhile?.(h, message);
-        return hosted(agent);
-      }),
-    ...(options.longestMs === undefined ? {} : { longestMs: options.longestMs }),
-  };
-  const { id } = await h.begin({ customer: 'one' });
-  const [first] = h.sent.splice(0) as [Send];
-  const endAt = h.clock.now() + leftMs;
-  const handle = (send = first) =>
-    driven(
-      h,
-      handleAndCarryOn(
-        hosted(send.agent),
-        new Map(),
-        send.message,
-        () => options.deadline?.(endAt) ?? endAt,
-        neighbours,
-      ),
-    );
-  const sentTo = (): string[] => h.sent.map(({ agent }) => agent);
-  return { ...h, id, first, handle, performed, notes, sentTo };
-}
+import { anyObject, harness, settle } from '../engine/harness.ts';
+import { agents, driven, NAMES, processOf, taking } from './carrying-process.ts';
 
 it('carries a chain on to its end, and sends nothing', async () => {
   const p = await processOf();
@@ -199,11 +93,6 @@ it('carries on at most 16 steps, and sends the next', async () => {
   expect(p.sentTo()).toEqual(['agent-17']);
 });
 
-const taking = (ms: number) => async (h: Harness) => {
-  h.clock.advanceTo(h.clock.now() + ms);
-  return {};
-};
-
 it.each([
   ['10 s', {}, 4_000, 3],
   ['2 s where its function has so many processes and no more', { longestMs: 2_000 }, 900, 3],
@@ -213,22 +102,6 @@ it.each([
   await p.handle();
   expect(p.performed).toHaveLength(steps);
   expect(p.sentTo()).toEqual([`agent-${steps}`]);
-});
-
-it('gives a message to its queue if the attempt might not end in time, before it takes a slot', async () => {
-  const rates = memoryRates();
-  const writes: unknown[] = [];
-  const counted: Rates = { ...rates, write: (record) => (writes.push(record), rates.write(record)) };
-  const p = await processOf({
-    leftMs: 30_000 + 3_499,
-    around: (ports) => ({ ...ports, rates: counted }),
-    more: (name) => (name === 'agent-1' ? { rate: new ProcessRate(name, 1) } : {}),
-  });
-  await p.handle();
-  expect([p.performed, p.sentTo(), writes]).toEqual([['agent-0'], ['agent-1'], []]);
-  const more = await processOf({ leftMs: 30_000 + 3_500 });
-  await more.handle();
-  expect(more.performed).toHaveLength(3);
 });
 
 it('sends what follows from a failure that is tolerated', async () => {
@@ -249,29 +122,6 @@ it('sends what follows from a failure that is tolerated', async () => {
   const handling = handleAndCarryOn(await of(), new Map(), first.message, () => endAt, neighbours);
   await driven(h, handling);
   expect(h.sent.map(({ agent }) => agent)).toEqual(['agent-1']);
-});
-
-it('goes by the time that its process has left, also where its clock is set right meanwhile', async () => {
-  let wrongMs = 3_600_000;
-  const p = await processOf({
-    steps: 8,
-    execute: taking(4_000),
-    leftMs: 3_660_000,
-    around: (ports) => ({
-      ...ports,
-      clock: { ...ports.clock, now: () => ports.clock.now() + wrongMs },
-      store: {
-        ...ports.store,
-        read: async (id) => {
-          wrongMs = 0;
-          return ports.store.read(id);
-        },
-      },
-    }),
-    deadline: (endAt) => endAt + wrongMs,
-  });
-  await p.handle();
-  expect([p.performed.length, wrongMs]).toEqual([3, 0]);
 });
 
 it('sends what it kept if it cannot be handled here: then no attempt is charged', async () => {

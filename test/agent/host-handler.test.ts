@@ -89,19 +89,55 @@ it('hands messages to those that it may, for as long as it may, and only out of 
   expect(ask(true).longestMs).toBe(2_000);
 });
 
+it('opens the log and the metrics of the agent that a message is handed to', async () => {
+  const entered: string[] = [];
+  const { of } = members({ ship: fileOf('ship') }).neighbours(true, (member) => {
+    entered.push(member.worker.agent.spec.name);
+    return member;
+  });
+  await of({ agent: 'ship' } as Parameters<typeof of>[0]);
+  expect(entered).toEqual(['ship']);
+});
+
+const recordOf = (messageId: string, agent: string) => ({
+  messageId,
+  body: 'no message at all',
+  eventSourceARN: `arn:aws:sqs:eu-west-1:123456789012:orders-1a2b3c4d_${agent}`,
+});
+const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
+const eventOf = (...Records: readonly ReturnType<typeof recordOf>[]) => ({ Records }) as unknown as SQSEvent;
+
+it.each([
+  [1, [true]],
+  [2, [false, false]],
+])('of %i messages at once, each is alone: %j', async (count, expected) => {
+  const asked: boolean[] = [];
+  const own = Object.getOwnPropertyDescriptor(Members.prototype, 'neighbours')!;
+  const value = function (this: Members, isAlone: boolean, ...more: unknown[]): unknown {
+    asked.push(isAlone);
+    return Reflect.apply(own.value as typeof value, this, [isAlone, ...more]);
+  };
+  Object.defineProperty(Members.prototype, 'neighbours', { ...own, value });
+  const handler = hostHandler({ ship: fileOf('ship') });
+  await handler(eventOf(...Array.from({ length: count }, (_, at) => recordOf(`m${at}`, 'ship'))), context);
+  Object.defineProperty(Members.prototype, 'neighbours', own);
+  expect(asked).toEqual(expected);
+});
+
 it('gives back the messages of an agent that does not load; those of others go on', async () => {
   const handler = hostHandler({
     charge: () => Promise.reject(new Error('no such table')),
     ship: fileOf('ship'),
+    airship: () => Promise.reject(new Error('no such bucket')),
   });
-  const record = (messageId: string, agent: string) => ({
-    messageId,
-    body: 'no message at all',
-    eventSourceARN: `arn:aws:sqs:eu-west-1:123456789012:orders-1a2b3c4d_${agent}`,
-  });
-  const records = [record('m1', 'charge'), record('m2', 'ship'), record('m3', 'ship-other')];
-  const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
-  const answer = await handler({ Records: records } as unknown as SQSEvent, context);
+  const records = [
+    recordOf('m1', 'charge'),
+    recordOf('m2', 'ship'),
+    recordOf('m3', 'ship-other'),
+    recordOf('m4', 'airship'),
+  ];
+  const answer = await handler(eventOf(...records), context);
   // A text that is not a message is dropped; a message from a queue of no agent here is given back.
-  expect(answer.batchItemFailures).toEqual([{ itemIdentifier: 'm1' }, { itemIdentifier: 'm3' }]);
+  const failed = answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+  expect(failed).toEqual(['m1', 'm3', 'm4']);
 });

@@ -3,6 +3,7 @@
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import { ApplicationLogLevel } from 'aws-cdk-lib/aws-lambda';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { Duration, Stack } from 'aws-cdk-lib/core';
 import type { AgentSettings } from '../../lib/infra/agent-settings.ts';
@@ -33,7 +34,7 @@ test('agents of a host have one function, role and log group, and a queue and a 
     String(Properties['Description']).includes('pay, mail'),
   );
   // The longest attempt of its agents, and the queues' time accordingly.
-  expect(host?.Properties).toMatchObject({ Timeout: 75 });
+  expect(host?.Properties).toMatchObject({ Timeout: 75, RecursiveLoop: 'Allow' });
   const visible = shared.ofType('AWS::SQS::Queue').map(({ Properties }) => Properties['VisibilityTimeout']);
   expect(visible.filter((seconds) => seconds === 450)).toHaveLength(2);
   // The host may send to everything that any of its agents may send to.
@@ -90,11 +91,14 @@ test('adds up what one function can have, and refuses what clashes', () => {
     mail: { host: 'checkout', ...mail },
   });
   const reader = withSettings(
-    both({ memorySize: 512, environment: { A: '1', S: 'x' } }, { environment: { B: '2', S: 'x' } }),
+    both(
+      { memorySize: 512, environment: { A: '1', S: 'x' } },
+      { environment: { B: '2', S: 'x' }, logLevel: ApplicationLogLevel.DEBUG },
+    ),
   );
   expect(reader.environmentOf('Agents/Host-checkout')).toMatchObject({ A: '1', B: '2', S: 'x' });
   const [host] = functionsOf(reader).filter(({ Properties }) => Properties['MemorySize'] === 512);
-  expect(host).toBeDefined();
+  expect(host?.Properties).toMatchObject({ LoggingConfig: { ApplicationLogLevel: 'DEBUG' } });
   expect(() => withSettings(both({ environment: { A: '1' } }, { environment: { A: '2' } }))).toThrow(
     "host 'checkout': environment.A of agent 'pay' and of 'mail' differ, and one function has one",
   );
