@@ -249,15 +249,11 @@ export function breakerView(breaker: Breaker | undefined, now: number): BreakerV
 }
 
 function ofService(breaker: Breaker | undefined, now: number): BreakerView {
-  const { openedAt, openUntil = now, trialUntil } = breaker ?? {};
+  const { openedAt, trialUntil } = breaker ?? {};
   if (openedAt === undefined) return { status: 'closed' };
-  if (openUntil > now) return { status: 'open', since: openedAt, until: openUntil };
-  const isTrying = (notBeforeOf(breaker, now)?.at ?? now) > now;
-  return {
-    status: 'half-open',
-    since: openedAt,
-    ...(isTrying && trialUntil !== undefined ? { trialUntil } : {}),
-  };
+  const { at: until = now } = notBeforeOf(breaker, now) ?? {};
+  if (until > now && trialUntil !== until) return { status: 'open', since: openedAt, until };
+  return { status: 'half-open', since: openedAt, ...(until > now ? { trialUntil: until } : {}) };
 }
 
 /** How far the clock is ahead of its machine's; undefined if a reader would not notice. */

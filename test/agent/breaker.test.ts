@@ -50,7 +50,7 @@ const openBreaker = (changes: Partial<Breaker> = {}): Breaker => ({
   failedAt: T0,
   openedAt: T0,
   openUntil: T0 + 60_000,
-  cooldowns: 3,
+  cooldowns: 5,
   ...changes,
 });
 
@@ -214,7 +214,7 @@ describe('work for a dead service', () => {
   });
 
   it('is deferred by a supervisor that would send it, and the breaker is asked once for all of a sweep', async () => {
-    const { h, counts } = await meet(openBreaker({ openUntil: T0 + 600_000 }));
+    const { h, counts } = await meet(openBreaker({ openUntil: T0 + 120_000 }));
     const ids = await Promise.all(Array.from({ length: 9 }, () => h.begin()));
     h.sent.splice(0);
     h.clock.advanceTo(T0 + 10_000);
@@ -223,7 +223,7 @@ describe('work for a dead service', () => {
     expect(counts.reads).toBe(1);
     expect(h.sent).toEqual([]);
     const times = await Promise.all(ids.map(async ({ id }) => (await stepOf(h, id))?.retryAt ?? 0));
-    expect(Math.min(...times)).toBeGreaterThan(T0 + 600_000);
+    expect(Math.min(...times)).toBeGreaterThan(T0 + 120_000);
     expect(new Set(times).size).toBeGreaterThan(5);
     for (const { id } of ids) expect(await stepOf(h, id)).toMatchObject({ attempt: 0, version: 1 });
   });
@@ -262,7 +262,7 @@ describe('a process', () => {
     const { h, counts } = open();
     const process = new ProcessBreaker('carrier');
     const ports = { ...h, breakers: counts.breakers };
-    await counts.breakers.write(openBreaker({ openUntil: T0 + 600_000 }));
+    await counts.breakers.write(openBreaker({ openUntil: T0 + 120_000 }));
     expect(await process.pass(ports, 1_000)).toHaveProperty('notBefore');
     const { openedAt: _, openUntil: __, ...rest } = openBreaker();
     await counts.breakers.write({ ...rest, version: 2, writeId: 'w-9', closedAt: T0 });
@@ -287,14 +287,14 @@ describe('a process', () => {
     };
 
     it('calls again within seconds', async () => {
-      const { h, pass } = await known(openBreaker({ openUntil: T0 + 600_000 }));
+      const { h, pass } = await known(openBreaker({ openUntil: T0 + 120_000 }));
       expect(await pass()).toHaveProperty('notBefore');
       h.clock.advanceTo(T0 + 5_000);
       expect(await pass()).toEqual({});
     });
 
     it('hears of the one that others have made anew', async () => {
-      const { h, pass, inTable } = await known(openBreaker({ openUntil: T0 + 600_000 }));
+      const { h, pass, inTable } = await known(openBreaker({ openUntil: T0 + 120_000 }));
       const { openedAt: _, openUntil: __, ...closed } = openBreaker();
       await inTable.write(closed);
       h.clock.advanceTo(T0 + 5_000);
@@ -317,7 +317,7 @@ describe('a process', () => {
       const ports = { ...h, breakers: { read, write: async () => 'written' as const } };
       const first = process.pass(ports, 1_000);
       const second = process.pass(ports, 1_000);
-      answers[1]?.(openBreaker({ version: 2, openUntil: T0 + 600_000 }));
+      answers[1]?.(openBreaker({ version: 2, openUntil: T0 + 120_000 }));
       expect(await second).toHaveProperty('notBefore');
       answers[0]?.(undefined);
       expect(await first).toHaveProperty('notBefore');

@@ -35,7 +35,7 @@ it('says so also where an execution waits for the agent', async () => {
   });
   const now = clock.now();
   const known = { agent: 'worker', version: 1, writeId: 'w', score: 8, failedAt: now, cooldowns: 1 };
-  await breakers.write({ ...known, openedAt: now, openUntil: now + 600_000, failingSince: now });
+  await breakers.write({ ...known, openedAt: now, openUntil: now + 12_000, failingSince: now });
   const id = await begun();
   await run(id, { until: ({ steps }) => steps['a']?.deferred !== undefined, maxMs: 60_000 });
   const { steps } = (await get(`/executions/${id}/why`)).body as { steps: readonly { because: string }[] };

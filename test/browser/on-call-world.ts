@@ -119,9 +119,9 @@ async function outOfOrder({ breakers, clock }: MemoryApi): Promise<void> {
     agent: 'mailer',
     score: 8,
     failedAt: at,
-    cooldowns: 1,
+    cooldowns: 5,
     openedAt: at,
-    openUntil: clock.now() + 3_600_000,
+    openUntil: clock.now() + 120_000,
   });
 }
 

@@ -35,7 +35,7 @@ const rowOf = (page: Page, table: string, name: string) =>
 
 it('an agent whose breaker is open is tried now, and what follows is said in its row', async () => {
   const now = world.clock.now();
-  const open = { version: 1, writeId: 'w', score: 8, cooldowns: 3, failedAt: now, openedAt: now - 60_000 };
+  const open = { version: 1, writeId: 'w', score: 8, cooldowns: 5, failedAt: now, openedAt: now - 60_000 };
   const failure = { code: 'TransientError', message: '503' };
   await world.breakers.write({ agent: 'works', ...open, openUntil: now + 100_000, failure });
   const { page } = await openPage(browser, world.server, '');

@@ -23,6 +23,7 @@ import { CANNOT_TELL, type Failure } from '../values/failure.ts';
 import { BUG } from '../values/bug.ts';
 import { cut } from '../values/text.ts';
 import { defined } from '../values/defined.ts';
+import { CLOCKS_DIFFER_MS } from './process-deadline.ts';
 
 /** The breaker opens when failures exceed answers by this many. */
 export const THRESHOLD = 8;
@@ -92,8 +93,11 @@ export function notBeforeOf(breaker: Breaker | undefined, now: number): NotBefor
     return { why: 'paused', since, at: now + PAUSED_MS, pause };
   }
   if (breaker?.openedAt === undefined) return undefined;
-  const { openedAt: since, openUntil = 0, trialUntil = 0 } = breaker;
-  return { why: 'breaker', since, at: Math.max(openUntil, trialUntil, now) };
+  const { openedAt: since, openUntil = 0, trialUntil = 0, cooldowns } = breaker;
+  // No right clock writes a time this far ahead: a wrong one has, and nobody waits until that time.
+  const within = (at: number, mostMs: number): number => (at > now + mostMs + CLOCKS_DIFFER_MS ? now : at);
+  const at = Math.max(within(openUntil, cooldownMs(cooldowns, 1)), within(trialUntil, MAX_TRIAL_MS), now);
+  return { why: 'breaker', since, at };
 }
 
 /** The write of one process: failed calls, and the calls answered since its last write. */
@@ -203,16 +207,17 @@ const shortened = ({ code, message }: Failure): Failure => ({
   message: cut(message, MAX_FAILURE_CHARS),
 });
 
+/** @param count of cooldowns in a row */
+function cooldownMs(count: number, random: number): number {
+  const plainMs = Math.min(FIRST_COOLDOWN_MS * 2 ** Math.min(count - 1, 30), MAX_COOLDOWN_MS);
+  return Math.floor(plainMs * (1 + COOLDOWN_JITTER * random));
+}
+
 /** The record with another cooldown. */
-function cooled(breaker: Breaker, inputs: DecisionInputs): Breaker {
+function cooled(breaker: Breaker, { now, random }: DecisionInputs): Breaker {
   const cooldowns = breaker.cooldowns + 1;
-  const cooldownMs = Math.min(FIRST_COOLDOWN_MS * 2 ** Math.min(cooldowns - 1, 30), MAX_COOLDOWN_MS);
   const { trial: _trial, trialUntil: _until, ...rest } = breaker;
-  return {
-    ...rest,
-    cooldowns,
-    openUntil: inputs.now + Math.floor(cooldownMs * (1 + COOLDOWN_JITTER * inputs.random)),
-  };
+  return { ...rest, cooldowns, openUntil: now + cooldownMs(cooldowns, random) };
 }
 
 /**

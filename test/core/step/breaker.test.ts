@@ -147,6 +147,10 @@ describe('who may call', () => {
     ['nobody beside a trial', trying, from(NOW + 20)],
     ['one, when a trial is long over', { ...trying, trialUntil: NOW }, from(NOW)],
     ['one, of a record that says no time', { ...closed, openedAt: NOW - 90 }, from(NOW)],
+    ['nobody, in the longest cooldown', { ...open, openUntil: NOW + 29_000 }, from(NOW + 29_000)],
+    ['one, of a clock that was ahead', { ...open, openUntil: NOW + 29_001 }, from(NOW)],
+    ['nobody, in the longest trial', { ...trying, trialUntil: NOW + 64_000 }, from(NOW + 64_000)],
+    ['one, beside a trial of such a clock', { ...trying, trialUntil: NOW + 64_001 }, from(NOW)],
   ])('%s', (_, breaker, until) => {
     expect(notBeforeOf(breaker, NOW)).toStrictEqual(until);
   });
