@@ -17,8 +17,9 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../lib/aws/names.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
-import { gapMs, GIVEN_UP_AFTER_MS, post, type PostResult } from '../lib/notifications/post.ts';
+import { post, type Posted, type PostResult } from '../lib/notifications/post.ts';
 import { eventText, idOf } from '../lib/notifications/signed-event.ts';
+import { gapMs, GIVEN_UP_AFTER_MS } from '../lib/notifications/tries.ts';
 import type { Clock } from '../lib/core/ports.ts';
 import type { Execution } from '../lib/core/records/state.ts';
 import { sayable } from '../lib/core/values/errors.ts';
@@ -41,7 +42,7 @@ export interface NotificationParts {
   readonly logger: Pick<Telemetry['logger'], 'warn' | 'error'>;
   readonly execution: (id: string) => Promise<Execution | undefined>;
   readonly key: Buffer;
-  readonly allowsPrivate: boolean;
+  readonly reach: Posted['reach'];
   /** The machine's time in epoch ms, by which a receiver judges the age of a signature. */
   readonly wall: () => number;
 }
@@ -186,14 +187,15 @@ export class NotificationOutbox {
     try {
       const result = await this.#sent(one.key, stopping);
       if (result === undefined) return await this.#remove(one);
-      const { outcome, detail } = result;
+      const { outcome, detail, wishMs } = result;
       if (outcome === 'refused') return await this.#giveUp(one, detail);
       if (outcome !== 'taken' && stopping.aborted) return;
       receiver.silent = outcome === 'unanswered' ? receiver.silent + 1 : 0;
       if (outcome === 'unanswered') receiver.restsUntil = clock.now() + gapMs(receiver.silent);
       receiver.failingSince = outcome === 'taken' ? undefined : (receiver.failingSince ?? clock.now());
       if (outcome === 'taken') return await this.#remove(one);
-      if (this.#again(one) === 1) logger.warn('notification-not-taken', { id: idIn(one.key), to, detail });
+      if (this.#again(one, wishMs) === 1)
+        logger.warn('notification-not-taken', { id: idIn(one.key), to, detail });
       // All old events of a silent receiver are given up together, without a request for each.
       for (const key of outcome === 'unanswered' ? [...receiver.events.keys()] : [one.key])
         if (this.#isOver(receiver, key)) await this.#giveUp({ ...one, key }, detail);
@@ -204,12 +206,12 @@ export class NotificationOutbox {
   }
 
   /** Puts the event behind the others, for a later try. @returns how often it was tried */
-  #again({ receiver: { events }, key }: One): number {
+  #again({ receiver: { events }, key }: One, wishMs?: number): number {
     const now = this.#parts.clock.now();
     const { at = now, tries: before = 0, since = now } = events.get(key) ?? {};
     const tries = before + 1;
     events.delete(key);
-    events.set(key, { at, tries, since, nextAt: now + gapMs(tries) });
+    events.set(key, { at, tries, since, nextAt: now + gapMs(tries, wishMs) });
     return tries;
   }
 
@@ -221,13 +223,13 @@ export class NotificationOutbox {
 
   /** @returns nothing if nobody wants the event any more */
   async #sent(key: string, stopping: AbortSignal): Promise<PostResult | undefined> {
-    const { client, key: secret, allowsPrivate, wall } = this.#parts;
+    const { client, key: secret, reach, wall } = this.#parts;
     const get = { TableName: TABLE_NAME, Key: keyOf(key), ConsistentRead: true };
     const { Item } = await client.send(new GetItemCommand(get));
     const url = await this.#urlOf(Item?.['of']?.S ?? '', Item?.['life']?.S);
     if (Item === undefined || url === undefined) return undefined;
     const text = Item['text']?.S ?? '';
-    return post({ url, id: idIn(key), text, key: secret, now: wall(), allowsPrivate }, stopping);
+    return post({ url, id: idIn(key), text, key: secret, now: wall(), reach }, stopping);
   }
 
   async #giveUp(one: One, detail: string): Promise<void> {

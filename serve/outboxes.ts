@@ -8,10 +8,11 @@ export type Reading = NotificationParts['execution'];
 export type Outboxes = readonly (EventOutbox | NotificationOutbox)[];
 
 export const outboxesOf = (
-  { eventsTo: to, notificationSecret: key, allowsPrivateNotifications: allowsPrivate = false }: ServerOptions,
-  parts: Omit<NotificationParts, 'key' | 'allowsPrivate'> &
-    Omit<ConstructorParameters<typeof EventOutbox>[0], 'to'>,
+  { eventsTo: to, notificationSecret: key, allowsPrivateNotifications: isOpen = false }: ServerOptions,
+  parts: Omit<NotificationParts, 'key' | 'reach'> & Omit<ConstructorParameters<typeof EventOutbox>[0], 'to'>,
 ): Outboxes => [
   ...(to === undefined ? [] : [new EventOutbox({ ...parts, to })]),
-  ...(key === undefined ? [] : [new NotificationOutbox({ ...parts, key, allowsPrivate })]),
+  ...(key === undefined
+    ? []
+    : [new NotificationOutbox({ ...parts, key, reach: isOpen ? 'here' : 'public' })]),
 ];

@@ -35,6 +35,7 @@ const LOADED = [
   'lib/api/calls.ts',
   'lib/aws/names.ts',
   'lib/aws/charts.ts',
+  'lib/notifications/tries.ts',
   ...LOADED_PARTS.map((file) => `lib/${file}.ts`),
   'zod/mini',
 ];
@@ -88,9 +89,21 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // Takes what third parties sign, before a role is asked: it knows no workflow.
   // Sends news to addresses that starts gave; its function reads executions and decides nothing.
   'lib/notifications/handler.ts': {
-    may: ['lib/aws/', 'lib/core/', 'lib/ready/secret.ts', 'lib/notifications/', '@aws-', 'aws-lambda'],
+    may: [
+      'lib/aws/',
+      'lib/core/',
+      'lib/ready/addresses.ts',
+      'lib/ready/secret.ts',
+      'lib/remote/target.ts',
+      'lib/notifications/',
+      '@aws-',
+      'aws-lambda',
+    ],
   },
-  'lib/notifications/': { may: ['lib/ready/send.ts'], builtins: true },
+  'lib/notifications/': {
+    may: ['lib/ready/send.ts', 'lib/ready/addresses.ts', 'lib/remote/retry-after.ts'],
+    builtins: true,
+  },
   'lib/webhooks/handler.ts': {
     may: ['lib/aws/', 'lib/ready/secret.ts', 'lib/webhooks/', '@aws-', 'aws-lambda'],
     builtins: true,
@@ -166,7 +179,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/ready/declaration.ts': { may: ['lib/core/', 'lib/author/ref-types.ts', 'lib/remote/target.ts'] },
   'lib/ready/aws-agents.ts': { may: ['lib/core/', 'lib/author/', 'lib/ready/', 'lib/remote/target.ts'] },
   'lib/ready/http-agent.ts': { may: ['lib/core/', 'lib/author/references.ts', 'lib/ready/'] },
-  'lib/ready/': { may: ['lib/core/', 'lib/remote/http.ts', 'lib/remote/target.ts'], builtins: true },
+  'lib/ready/': { may: ['lib/core/', 'lib/remote/'], builtins: true },
   'lib/index.ts': {
     may: [
       'lib/author/',

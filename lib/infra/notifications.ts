@@ -18,6 +18,7 @@ import { Construct } from 'constructs';
 import { ENV, EVENTS } from '../aws/names.ts';
 import type { KeysOf } from '../core/values/options.ts';
 import type { SecretPlace } from '../core/values/signed-by.ts';
+import { TRIES_OF_A_DAY } from '../notifications/tries.ts';
 import { allowEvents, grantUse } from './encryption.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantSecret } from './grant-secret.ts';
@@ -32,7 +33,7 @@ export interface CallbackUrlOptions {
   /** The secret that signs them: `secret('SHOP_EVENTS', { parameter: '/shop/events' })`. */
   readonly secret: SecretPlace;
   /**
-   * Whether an address may be in a private network.
+   * Whether an address may be in a private network. Never on the machine of the function, never link-local.
    * @default false
    */
   readonly allowPrivateAddresses?: boolean;
@@ -60,8 +61,6 @@ interface Whole extends Construct {
 const TIMEOUT = Duration.seconds(30);
 /** Six times the function's timeout, as AWS asks for. */
 const VISIBILITY = Duration.minutes(3);
-/** Far more than the tries of a day, five minutes apart: only what the function cannot read is set aside. */
-const MAX_RECEIVES = 1_000;
 const RETENTION = Duration.days(14);
 /** Receivers that are away keep a function waiting for 15 s each. */
 const MAX_CONCURRENCY = 5;
@@ -88,7 +87,7 @@ export class Notifications extends Construct {
     this.queue = new Queue(this, 'Queue', {
       ...settings,
       visibilityTimeout: VISIBILITY,
-      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
+      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: TRIES_OF_A_DAY },
     });
     const { env, parameter, secretsManager, field } = options.secret;
     const place = { env, parameter, secretsManager, field };
@@ -129,7 +128,7 @@ export class Notifications extends Construct {
     this.alarm = deadLettersOf(
       this,
       deadLetterQueue,
-      'News of executions could not be read by the function that sends it to the addresses of their starts.',
+      'Notifications of executions were given up after a day: their receivers did not take them, or none could be sent.',
     );
   }
 

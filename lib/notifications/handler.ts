@@ -1,8 +1,9 @@
 /**
  * The Lambda function that sends events to the addresses that starts gave: queue → execution → request.
  *
- * Owns: one batch and its answer, when an event comes again, and that it is given up after a day. Does not
- * own: one try (`post.ts`), which events come here (`infra/notifications.ts`).
+ * Owns: one batch and its answer, and when an event comes again: after the tries of a day SQS sets it aside,
+ * where an alarm counts it. Does not own: one try (`post.ts`), which events come here
+ * (`infra/notifications.ts`).
  *
  * The address is read from the execution, by its life: no event has it, and an event of another deployment on
  * the same bus, or of an execution that was erased, finds none. At least once: SQS delivers again what was
@@ -17,9 +18,12 @@ import { fromEnvironment, portsOf, telemetryOf } from '../aws/ports.ts';
 import { CLIENT } from '../aws/transport.ts';
 import { refuse, sayable } from '../core/values/errors.ts';
 import type { SecretPlace } from '../core/values/signed-by.ts';
+import type { Reach } from '../ready/addresses.ts';
 import { secretValue } from '../ready/secret.ts';
-import { gapMs, GIVEN_UP_AFTER_MS, post, type Posted, type PostResult } from './post.ts';
+import { isHere } from '../remote/target.ts';
+import { post, type Posted, type PostResult } from './post.ts';
 import { eventText, idOf, type SentEvent, signingKey } from './signed-event.ts';
+import { gapMs, TRIES_OF_A_DAY } from './tries.ts';
 
 const SECRET_WITHIN_MS = 5_000;
 /** A receiver that did not answer keeps the function waiting at most once in this time. */
@@ -51,7 +55,8 @@ export function notificationsHandler(): (event: SQSEvent, context: Context) => P
   }));
 
   const postUnlessAway = sparing();
-  const sent = async (record: SQSRecord): Promise<'handled' | 'give-back'> => {
+  /** @returns the pause that the receiver wants, or that nothing is left to do */
+  const sent = async (record: SQSRecord): Promise<number | 'handled'> => {
     const { store, settings } = ready();
     const event = eventIn(record.body);
     const { executionId, notify } = event.detail;
@@ -59,28 +64,23 @@ export function notificationsHandler(): (event: SQSEvent, context: Context) => P
     if (execution?.callbackUrl === undefined || execution.life !== notify) return 'handled';
     const id = idOf(event);
     const about = { executionId: execution.id, id, to: new URL(execution.callbackUrl).origin };
-    const { SentTimestamp, ApproximateReceiveCount } = record.attributes;
-    const isOld =
-      Date.now() - Number(SentTimestamp) > GIVEN_UP_AFTER_MS && Number(ApproximateReceiveCount) > 2;
     const key = signingKey(await secretValue(settings.secret, AbortSignal.timeout(SECRET_WITHIN_MS)));
     if (typeof key === 'string') throw refuse('bad-secret', `the secret ${settings.secret.env} ${key}`);
-    const { allowsPrivate } = settings;
-    const text = eventText(event);
-    const posted = { url: execution.callbackUrl, id, text, key, now: Date.now(), allowsPrivate };
-    const { outcome, detail } = await postUnlessAway(about.to, posted);
+    const { callbackUrl: url } = execution;
+    const reach = reachOf(new URL(url), settings);
+    const posted = { url, id, text: eventText(event), key, now: Date.now(), reach };
+    const { outcome, detail, wishMs = 0 } = await postUnlessAway(about.to, posted);
     if (outcome === 'taken') return 'handled';
-    if (outcome === 'refused' || isOld) {
-      logger.error('notification-given-up', { ...about, detail });
-      return 'handled';
-    }
-    logger.warn('notification-not-taken', { ...about, detail });
-    return 'give-back';
+    const isLast = Number(record.attributes.ApproximateReceiveCount) >= TRIES_OF_A_DAY;
+    if (outcome === 'refused' || isLast) logger.error('notification-given-up', { ...about, detail });
+    else logger.warn('notification-not-taken', { ...about, detail });
+    return outcome === 'refused' ? 'handled' : wishMs;
   };
 
   /** A failed delay leaves the queue's own. */
-  const delayed = async ({ receiptHandle, attributes }: SQSRecord): Promise<void> => {
+  const delayed = async ({ receiptHandle, attributes }: SQSRecord, wishMs: number): Promise<void> => {
     const { queue, queueUrl: QueueUrl } = ready();
-    const VisibilityTimeout = Math.ceil(gapMs(Number(attributes.ApproximateReceiveCount)) / 1_000);
+    const VisibilityTimeout = Math.ceil(gapMs(Number(attributes.ApproximateReceiveCount), wishMs) / 1_000);
     await queue
       .send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout }))
       .catch((error: unknown) => logger.warn('notification-not-delayed', { detail: sayable(error) }));
@@ -89,16 +89,24 @@ export function notificationsHandler(): (event: SQSEvent, context: Context) => P
   const handled = async (record: SQSRecord): Promise<'handled' | 'give-back'> => {
     const result = await sent(record).catch((error: unknown) => {
       logger.warn('notification-failed', { detail: sayable(error) });
-      return 'give-back' as const;
+      return 0;
     });
-    if (result === 'give-back') await delayed(record);
-    return result;
+    if (result === 'handled') return result;
+    await delayed(record, result);
+    return 'give-back';
   };
 
   return (event, context) =>
     metering(telemetry, context, async () =>
       givenBack(event.Records, await Promise.all(event.Records.map(handled))),
     );
+}
+
+/** The local cloud is on its user's machine, and so are its receivers: they may be called there alone. */
+function reachOf(url: URL, { allowsPrivate }: NotificationSettings): Reach {
+  const aws = process.env['AWS_ENDPOINT_URL'];
+  if (aws !== undefined && isHere(new URL(aws)) && isHere(url)) return 'here';
+  return allowsPrivate ? 'private' : 'public';
 }
 
 function eventIn(body: string): SentEvent {

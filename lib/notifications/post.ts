@@ -1,28 +1,24 @@
 /**
  * One try to send an event to the address that a start gave.
  *
- * Owns: the request, and which answer takes the event. Does not own: when it is tried again (`handler.ts`,
- * `serve/notification-outbox.ts`), the signature (`signed-event.ts`).
+ * Owns: the request, and which answer takes the event. Does not own: when it is tried again (`tries.ts`),
+ * the signature (`signed-event.ts`).
  *
  * H1 The address is a caller's: it is checked like any that an agent sends to, and the connection goes to
  * what was checked (`ready/send.ts`).
  */
 
+import type { Reach } from '../ready/addresses.ts';
 import { send } from '../ready/send.ts';
+import { retryAfterIn } from '../remote/retry-after.ts';
 import { signedHeaders } from './signed-event.ts';
 
 /** The usual timeout of webhook senders. */
 const ANSWER_WITHIN_MS = 15_000;
 /** The answer is not read: only its status counts. */
 const MOST_BYTES = 65_536;
-/** An event is given up after a day. */
-export const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
-const FIRST_GAP_MS = 1_000;
-const LONGEST_GAP_MS = 5 * 60_000;
-
-/** The pause after the try of this number, which began with 1. */
-export const gapMs = (tries: number): number =>
-  Math.min(FIRST_GAP_MS * 2 ** Math.min(tries - 1, 20), LONGEST_GAP_MS);
+/** The receiver wants nothing of it any more, as Standard Webhooks says it. */
+const GONE = 410;
 
 export interface Posted {
   readonly url: string;
@@ -31,22 +27,24 @@ export interface Posted {
   readonly key: Buffer;
   /** Epoch ms, by which the receiver judges the age of the signature. */
   readonly now: number;
-  readonly allowsPrivate: boolean;
+  readonly reach: Reach;
 }
 
 /**
- * `taken`: answered with 2xx. `refused`: it is never sent, as to a private address. `later` and `unanswered`:
- * try again; without an answer the receiver may be away.
+ * `taken`: answered with 2xx. `refused`: never try again, as after 410, or to a private address. `later` and
+ * `unanswered`: try again; without an answer the receiver may be away.
  */
 export interface PostResult {
   readonly outcome: 'taken' | 'later' | 'unanswered' | 'refused';
   /** A status or a code; never a part of the address. */
   readonly detail: string;
+  /** The pause that the receiver asks for. */
+  readonly wishMs?: number;
 }
 
 /** Never rejects. */
 export async function post(
-  { url, id, text, key, now, allowsPrivate }: Posted,
+  { url, id, text, key, now, reach }: Posted,
   stopping?: AbortSignal,
 ): Promise<PostResult> {
   const timeout = AbortSignal.timeout(ANSWER_WITHIN_MS);
@@ -57,11 +55,15 @@ export async function post(
     body: text,
     signal: stopping === undefined ? timeout : AbortSignal.any([timeout, stopping]),
     maxBytes: MOST_BYTES,
-    allowsPrivate,
+    reach,
   });
   if (result.kind === 'answered') {
-    const isTaken = result.status >= 200 && result.status < 300;
-    return { outcome: isTaken ? 'taken' : 'later', detail: `HTTP ${result.status}` };
+    const { status, headers } = result;
+    const detail = `HTTP ${status}`;
+    if (status >= 200 && status < 300) return { outcome: 'taken', detail };
+    if (status === GONE) return { outcome: 'refused', detail };
+    const wishMs = (retryAfterIn(headers) ?? 0) * 1_000;
+    return { outcome: 'later', detail, wishMs };
   }
   const isForGood = result.kind === 'not-sent' && result.isForGood === true;
   return { outcome: isForGood ? 'refused' : 'unanswered', detail: result.code };

@@ -1,32 +1,48 @@
 /**
- * Tells public addresses from those of a private network, of this machine or of its link.
+ * Tells public addresses from those of a private network, of this machine and of its link.
  *
- * Owns: the ranges. Does not own: when an address is checked (`send.ts`).
+ * Owns: the ranges, and which a request may reach. No request reaches the link (169.254.…, fe80::…) or what
+ * AWS answers at fd00:ec2::…: there are the credentials of the machine, for whoever asks. Does not own: when
+ * an address is checked (`send.ts`).
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry
  * @see https://www.iana.org/assignments/iana-ipv6-special-registry
  */
 
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
-const listOf = (family: 'ipv4' | 'ipv6', ranges: string): BlockList => {
+const listOf = (ranges: string): BlockList => {
   const list = new BlockList();
   for (const range of ranges.split(' ')) {
     const [net = '', bits] = range.split('/');
-    list.addSubnet(net, Number(bits), family);
+    list.addSubnet(net, Number(bits), isIPv4(net) ? 'ipv4' : 'ipv6');
   }
   return list;
 };
 
+/** How far a request may go: to public addresses, also to private networks, also to this machine. */
+export type Reach = 'public' | 'private' | 'here';
+
 const PRIVATE_4 = listOf(
-  'ipv4',
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3',
 );
 /** All allocated addresses; the rest is reserved, or local, or contains a version 4 address. */
-const GLOBAL_6 = listOf('ipv6', '2000::/3');
-const PRIVATE_6 = listOf('ipv6', '2001::/23 2001:db8::/32 2002::/16 3fff::/20');
+const GLOBAL_6 = listOf('2000::/3');
+const PRIVATE_6 = listOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');
+
+/** A version 4 address in a version 6 one is found, too. */
+const NETWORKS = listOf('10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.168.0.0/16 fc00::/7');
+const AWS_OWN = listOf('fd00:ec2::/32');
+const MACHINE = listOf('127.0.0.0/8 ::1/128');
 
 /** A version 4 address written as a version 6 one is not global, so it is not public. */
 export function isPublic(address: string): boolean {
   if (isIPv4(address)) return !PRIVATE_4.check(address, 'ipv4');
   return isIPv6(address) && GLOBAL_6.check(address, 'ipv6') && !PRIVATE_6.check(address, 'ipv6');
+}
+
+/** Whether an address that is not public may be reached all the same. */
+export function mayReach(address: string, reach: Reach): boolean {
+  const isIn = (list: BlockList): boolean => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  if (isIP(address) === 0 || reach === 'public') return false;
+  return (isIn(NETWORKS) && !isIn(AWS_OWN)) || (reach === 'here' && isIn(MACHINE));
 }

@@ -92,7 +92,7 @@ async function ask(
     body,
     signal,
     maxBytes: MOST_BYTES,
-    allowsPrivate: true,
+    reach: 'here',
   } as const;
   const result = await send(out);
   if (result.kind !== 'answered') throw unread(secret, result.code);

@@ -15,7 +15,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, request as plainRequest
 import { request as tlsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
-import { isPublic } from './addresses.ts';
+import { isPublic, mayReach, type Reach } from './addresses.ts';
 import type { HttpMethod } from './declaration.ts';
 
 /** The limit for name resolution, the connection and its encryption. */
@@ -32,7 +32,7 @@ export interface Outgoing {
   readonly body?: string;
   readonly signal: AbortSignalLike;
   readonly maxBytes: number;
-  readonly allowsPrivate: boolean;
+  readonly reach: Reach;
 }
 
 export interface Answered {
@@ -74,9 +74,9 @@ export async function send(first: Outgoing, net: Net = NET): Promise<Result> {
   }
 }
 
-/** H1 A name with one private address is refused as a whole. */
+/** H1 A name with one address that may not be reached is refused as a whole. */
 async function addressesOf(
-  { url, allowsPrivate, signal }: Outgoing,
+  { url, reach, signal }: Outgoing,
   net: Net,
 ): Promise<{ readonly addresses: readonly Address[] } | Result> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -84,7 +84,7 @@ async function addressesOf(
   try {
     const addresses = family > 0 ? [{ address: host, family }] : await within(net.resolve(host), signal);
     if (addresses.length === 0) return { kind: 'not-sent', code: 'ENOTFOUND' };
-    if (!allowsPrivate && addresses.some(({ address }) => !net.isPublic(address)))
+    if (addresses.some(({ address }) => !net.isPublic(address) && !mayReach(address, reach)))
       return { kind: 'not-sent', code: 'private-address', isForGood: true };
     return { addresses };
   } catch (error) {

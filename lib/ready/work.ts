@@ -24,6 +24,7 @@ import { PermanentError, TransientError } from '../core/values/errors.ts';
 import { defined } from '../core/values/defined.ts';
 import type { Json } from '../core/values/json.ts';
 import { signed } from '../remote/http.ts';
+import { retryAfterIn } from '../remote/retry-after.ts';
 import { isHere } from '../remote/target.ts';
 import { endpointOf } from './aws-endpoint.ts';
 import type { AwsCall, HttpWork, RequestData } from './declaration.ts';
@@ -130,14 +131,15 @@ async function sent({ work, request, scope }: Call, ctx: AttemptContext, net?: N
   const shaped = shape && ((message: Json): Json => shape(message, ctx.idempotencyKey));
   const made = madeRequest(request, scope, auth !== undefined, shaped);
   // A variable that points to this machine, as in tests, is intentional.
-  const allowsPrivate = work.allowsPrivate || (request.isUrlFromEnv && isHere(made.url));
+  const isOpen = work.allowsPrivate || (request.isUrlFromEnv && isHere(made.url));
+  const reach = isOpen ? 'here' : 'public';
   const headers = {
     ...made.headers,
     ...(keyHeader === undefined ? {} : { [keyHeader]: ctx.idempotencyKey }),
   };
   const { method } = request;
-  const out: Outgoing = { ...made, method, headers, signal: ctx.signal, maxBytes, allowsPrivate };
-  if (aws !== undefined) return await send({ ...(await signedCall(aws, out)), allowsPrivate: true }, net);
+  const out: Outgoing = { ...made, method, headers, signal: ctx.signal, maxBytes, reach };
+  if (aws !== undefined) return await send({ ...(await signedCall(aws, out)), reach: 'here' }, net);
   if (auth === undefined) return await send(out, net);
   const once = async (): Promise<Result> => {
     const value = `${auth.prefix}${await secretValue(auth, ctx.signal)}`;
@@ -181,7 +183,7 @@ function judged({ work: { effect, acceptsWork }, kind, request, scope }: Call, r
     output: output === undefined ? (answer['body'] ?? null) : valueOf(output),
     token: valueOf(request.token),
     progress: valueOf(request.progress),
-    wish: result.kind === 'answered' ? retryAfterOf(result) : undefined,
+    wish: result.kind === 'answered' ? retryAfterIn(result.headers) : undefined,
     ...saidOf(result, isWhole ? undefined : lacks),
   };
 }
@@ -225,18 +227,8 @@ function saidOf(result: Result, lacks: string | undefined): Pick<Found, 'code' |
 }
 
 const WHY: Readonly<Record<string, string>> = {
-  'private-address': 'the address is private; allow it with allowPrivateAddresses: true',
+  'private-address': 'the address is private: allowPrivateAddresses: true allows it, unless it is link-local',
   'answer-too-large': 'it has more bytes than maxAnswerBytes',
   'bad-answer': 'it is not JSON',
   'broken-connection': 'the connection broke',
 };
-
-/** In seconds. A date is compared with the service's own clock, if the answer gives it. */
-function retryAfterOf({ headers }: Answered): number | undefined {
-  const text = headers['retry-after']?.trim() ?? '';
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  const at = Date.parse(text);
-  const now = Date.parse(headers.date ?? '');
-  if (!Number.isFinite(at)) return undefined;
-  return Math.max(0, Math.ceil((at - (Number.isFinite(now) ? now : Date.now())) / 1_000));
-}

@@ -16,7 +16,9 @@ import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { amzDate, authorization, signedPlace } from '../aws/signature.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
 import { markOf, PermanentError, StillActingError, TransientError } from '../core/values/errors.ts';
+import { defined } from '../core/values/defined.ts';
 import { type Answer, AnswerReader, type RemoteCall } from './contract.ts';
+import { retryAfterIn } from './retry-after.ts';
 import { addressProblem, isProtected, type UrlTarget } from './target.ts';
 
 /** The limit for name resolution, the connection and its encryption. */
@@ -141,10 +143,10 @@ export function urlSend(target: UrlTarget): Send {
         : await signed({ url, headers: own, body, service: target.sign, region: regionHere() });
     return await post({ url, headers, body, signal }, (status, answered) => {
       if (status >= 200 && status < 300) return readAs(call, answered, progress);
-      const wish = retryAfterMs(answered['retry-after']);
+      const retryAfter = retryAfterIn(answered);
       const message = `${url.host} answered ${status}`;
-      if (status === 429 || (status === 503 && wish !== undefined))
-        throw new TransientError(message, wish === undefined ? {} : { retryAfter: wish / 1_000 });
+      if (status === 429 || (status === 503 && retryAfter !== undefined))
+        throw new TransientError(message, defined({ retryAfter }));
       throw Object.assign(new Error(message), { code: `http-${status}` });
     });
   };
@@ -170,14 +172,6 @@ export function variable(name: string): string {
 }
 
 const regionHere = (): string => variable('AWS_REGION');
-
-/** Seconds, or an HTTP date; any other value is ignored. */
-function retryAfterMs(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined;
-  const text = header.trim();
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
-}
 
 interface Unsigned {
   readonly url: URL;
@@ -218,8 +212,6 @@ export async function signed({
 
 /** The error for a status that Lambda's API returns before it runs the function. */
 export const notInvoked = (message: string, isForGood: boolean, wish?: string): Error => {
-  const ms = retryAfterMs(wish);
-  return isForGood
-    ? new PermanentError(message)
-    : new TransientError(message, ms === undefined ? {} : { retryAfter: ms / 1_000 });
+  const retryAfter = retryAfterIn({ 'retry-after': wish });
+  return isForGood ? new PermanentError(message) : new TransientError(message, defined({ retryAfter }));
 };

@@ -1,9 +1,13 @@
 /**
  * Messages on the local cloud, by the roles that would be deployed: sent by a client, by the command, by an
- * event; early, late, twice and after the end. No role needs more than it is granted.
+ * event; early, late, twice and after the end; and the notification of an end. No role needs more than it is
+ * granted.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '../../lib/client.ts';
@@ -24,13 +28,15 @@ beforeAll(async () => {
   const outdir = join(folder, 'cdk.out');
   const app = createApp({ outdir, builtinCloudFormationValidation: false });
   const workflows = await discoverWorkflows({ root: PROJECT_ROOT, folders: ['test/e2e'], only: ['mailed'] });
-  const stack = new SteadfastStack(app, STACK, { workflows });
+  const secret = { kind: 'steadfast:secret', env: 'NEWS_KEY', parameter: '/shop/news' } as const;
+  const stack = new SteadfastStack(app, STACK, { workflows, callbackUrls: { secret } });
   expect([...stack.steadfast.triggers.all.keys()]).toEqual(['mailed-queue', 'mailed-paid']);
   cloud = await startCloud({
     assembly: app.synth().directory,
     dataDir: join(folder, 'data'),
     fresh: true,
     port: 0,
+    environment: { NEWS_KEY: 'a'.repeat(32) },
     onDenied: ({ message }) => denied.push(message),
   });
 });
@@ -99,4 +105,29 @@ test('an event reaches the execution that another trigger has started, however o
   while ((await paid()) !== 'done') await new Promise((done) => setTimeout(done, 200));
   expect((await client().send({ executionId: id }, 'rated', 'ok')).order).toBe(2);
   expect((await client().waitForEnd(id)).output).toEqual({ shipped: 9, rated: 'ok' });
+});
+
+test('its end goes to the address of its start on this machine, again until it is taken', async () => {
+  const came: string[] = [];
+  const untaken = [503];
+  let noticed = (): void => undefined;
+  const twice = new Promise<void>((both) => (noticed = () => came.length === 2 && both()));
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      came.push(body);
+      response.writeHead(untaken.pop() ?? 204).end();
+      noticed();
+    });
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const { port } = server.address() as AddressInfo;
+  const { executionId } = await client().start('mailed', {
+    input: { orderId: 'o-4' },
+    callbackUrl: `http://127.0.0.1:${port}/news`,
+  });
+  await client().cancel(executionId);
+  await twice;
+  server.close();
+  expect(new Set(came).size).toBe(1);
+  expect(JSON.parse(came[0] ?? '')).toMatchObject({ detail: { executionId, status: 'canceled' } });
 });

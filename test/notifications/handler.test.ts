@@ -4,6 +4,7 @@ import type { Context, SQSRecord } from 'aws-lambda';
 import { executionItem } from '../../lib/aws/dynamo-items.ts';
 import { notificationsHandler } from '../../lib/notifications/handler.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
+import { TRIES_OF_A_DAY } from '../../lib/notifications/tries.ts';
 import { isSigned } from '../../lib/webhooks/signature.ts';
 import { type Answer, type Asked, gives, type Service, startService } from '../ready/service.ts';
 
@@ -29,7 +30,6 @@ const SET = {
   STEADFAST_NOTIFICATIONS: settings(true),
   EVENTS_SECRET: SECRET,
 };
-const HOUR_MS = 3_600_000;
 const AT = 1_767_323_045_456;
 
 let aws: Service;
@@ -73,7 +73,7 @@ afterEach(async () => {
 });
 
 const DETAIL = { version: '1', executionId: 'e-1', workflow: 'orders', notify: 'l-1', endedAt: AT };
-const message = (sentAt = Date.now(), detail: object = DETAIL): SQSRecord =>
+const message = (tries = 3, detail: object = DETAIL): SQSRecord =>
   ({
     messageId: 'm-1',
     receiptHandle: 'r',
@@ -84,7 +84,7 @@ const message = (sentAt = Date.now(), detail: object = DETAIL): SQSRecord =>
       time: '2026-01-02T03:04:05Z',
       detail,
     }),
-    attributes: { SentTimestamp: String(sentAt), ApproximateReceiveCount: '3' },
+    attributes: { SentTimestamp: '1', ApproximateReceiveCount: String(tries) },
   }) as SQSRecord;
 const handled = async (one = message()): Promise<boolean> =>
   (await handler({ Records: [one] }, {} as Context)).batchItemFailures.length === 0;
@@ -115,13 +115,22 @@ test('a repeated delivery has the same id', async () => {
   expect(new Set(receiver.asked.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 });
 
-test('what is not taken comes again, later and later; after a day it is given up', async () => {
+test('what is not taken comes again, later and later, and no earlier than its receiver wants', async () => {
   receiver.answer = gives(503);
-  expect([await handled(), delays()]).toEqual([false, [4]]);
-  expect(await handled(message(Date.now() - 25 * HOUR_MS))).toBe(true);
+  expect([await handled(), await handled(message(99))]).toEqual([false, false]);
+  receiver.answer = gives(429, '', { 'retry-after': '600' });
+  expect(await handled()).toBe(false);
+  receiver.answer = gives(429, '', { 'retry-after': '999999999' });
+  expect(await handled()).toBe(false);
+  expect(delays()).toEqual([4, 300, 600, 3_600]);
 });
 
-test.each([301, 404, 410])('an answer with %i takes nothing, and the log has no address', async (status) => {
+test('a receiver that is gone is not asked again', async () => {
+  receiver.answer = gives(410);
+  expect([await handled(), delays()]).toEqual([true, []]);
+});
+
+test.each([301, 404])('an answer with %i takes nothing, and the log has no address', async (status) => {
   receiver.answer = gives(status);
   const lines: string[] = [];
   const outputs = [process.stdout, process.stderr].map((stream) => ({
@@ -130,7 +139,7 @@ test.each([301, 404, 410])('an answer with %i takes nothing, and the log has no 
   }));
   for (const { stream } of outputs) stream.write = (line: unknown) => lines.push(String(line)) > 0;
   try {
-    expect([await handled(), await handled(message(Date.now() - 25 * HOUR_MS))]).toEqual([false, true]);
+    expect([await handled(), await handled(message(TRIES_OF_A_DAY))]).toEqual([false, false]);
   } finally {
     for (const { stream, write } of outputs) stream.write = write;
   }
@@ -142,24 +151,14 @@ test('a receiver that does not answer is left alone for a minute, and its events
   receiver.answer = (response) => response.destroy();
   expect([await handled(), await handled(), delays()]).toEqual([false, false, [4, 4]]);
   expect(receiver.asked).toHaveLength(1);
-  expect(await handled(message(Date.now() - 25 * HOUR_MS))).toBe(true);
-  expect(receiver.asked).toHaveLength(1);
   const other = await startService(gives(204));
   record = { callbackUrl: other.url };
   expect([await handled(), other.asked.length]).toEqual([true, 1]);
   await other.stop();
 });
 
-test('an event whose function was off for a day is not given up at its first try', async () => {
-  receiver.answer = gives(503);
-  const one = message(Date.now() - 25 * HOUR_MS);
-  expect(await handled({ ...one, attributes: { ...one.attributes, ApproximateReceiveCount: '1' } })).toBe(
-    false,
-  );
-});
-
 test('another life, an erased execution, and one without an address are nobodyâ€™s', async () => {
-  expect(await handled(message(Date.now(), { ...DETAIL, notify: 'of another deployment' }))).toBe(true);
+  expect(await handled(message(3, { ...DETAIL, notify: 'of another deployment' }))).toBe(true);
   record = {};
   expect(await handled()).toBe(true);
   record = undefined;
@@ -167,9 +166,25 @@ test('another life, an erased execution, and one without an address are nobodyâ€
   expect(receiver.asked).toEqual([]);
 });
 
-test('H1 a private address is never called, and not tried again', async () => {
+test.each([
+  ['a private address', false, '10.0.0.1'],
+  ['this machine', true, '127.0.0.1'],
+  ['the link, where the credentials are', true, '169.254.170.2'],
+])('H1 %s is never called on AWS, and not tried again', async (_, allowsPrivate, host) => {
+  process.env['STEADFAST_NOTIFICATIONS'] = settings(allowsPrivate);
+  process.env['AWS_ENDPOINT_URL_DYNAMODB'] = aws.url;
+  delete process.env['AWS_ENDPOINT_URL'];
+  record = { callbackUrl: receiver.url.replace('127.0.0.1', host) };
+  try {
+    expect([await handled(), receiver.asked]).toEqual([true, []]);
+  } finally {
+    delete process.env['AWS_ENDPOINT_URL_DYNAMODB'];
+  }
+});
+
+test('the local cloud calls its own machine, whatever is allowed', async () => {
   process.env['STEADFAST_NOTIFICATIONS'] = settings(false);
-  expect([await handled(), receiver.asked]).toEqual([true, []]);
+  expect([await handled(), receiver.asked.length]).toEqual([true, 1]);
 });
 
 test('without a secret nothing is sent, and it comes again', async () => {

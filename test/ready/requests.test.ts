@@ -1,7 +1,7 @@
 /** Tests which requests are sent, to whom, and which are not: addresses, redirects, encoding, secrets. */
 
 import { concat, type HttpAgentOptions, secret } from '../../lib/index.ts';
-import { isPublic } from '../../lib/ready/addresses.ts';
+import { isPublic, mayReach } from '../../lib/ready/addresses.ts';
 import { forget } from '../../lib/ready/secret.ts';
 import type { Net } from '../../lib/ready/send.ts';
 import { type Asked, called, charging, gives, outcomeIn, type Service, startService } from './service.ts';
@@ -36,6 +36,22 @@ describe('H1 an address', () => {
   const PUBLIC =
     '1.1.1.1 100.63.255.255 172.15.0.1 172.32.0.1 192.1.1.1 223.255.255.255 2606:4700::1 2a00::1';
   it.each(PUBLIC.split(' '))('is public: %s', (address) => expect(isPublic(address)).toBe(true));
+
+  it.each<[string, 'private' | 'here']>([
+    ['10.1.2.3 100.64.0.1 172.16.0.1 192.168.1.1 fc00::1 fd12::1 ::ffff:10.0.0.1', 'private'],
+    ['127.0.0.1 127.255.1.1 ::1 ::ffff:127.0.0.1', 'here'],
+  ])('may be reached by who allows it: %s, %s', (addresses, reach) => {
+    for (const address of addresses.split(' ')) {
+      expect([address, mayReach(address, 'public')]).toEqual([address, false]);
+      expect([address, mayReach(address, 'private')]).toEqual([address, reach === 'private']);
+      expect([address, mayReach(address, 'here')]).toEqual([address, true]);
+    }
+  });
+  const NEVER =
+    '169.254.169.254 169.254.170.2 ::ffff:169.254.169.254 ::169.254.169.254 fe80::1 fd00:ec2::254 0.0.0.0 :: 224.0.0.1 ff02::1 no-address';
+  it.each(NEVER.split(' '))('is reached by nobody: %s', (address) =>
+    expect(mayReach(address, 'here')).toBe(false),
+  );
 
   const at = (host: string): string => `http://${host}:${service.port}`;
   const HOSTS = ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '[::1]', '127.1'];

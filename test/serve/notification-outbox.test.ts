@@ -22,7 +22,7 @@ afterEach(async () => {
   ends = [];
 });
 
-async function receiver(answers: Answers = () => 204) {
+async function receiver(answers: Answers = () => 204, headers: Record<string, string> = {}) {
   const came: { readonly body: string; readonly id: unknown; readonly seconds: unknown }[] = [];
   let noticed = (): void => undefined;
   const server: Server = createServer((request, response) => {
@@ -31,7 +31,7 @@ async function receiver(answers: Answers = () => 204) {
       came.push({ body: /e-\d+/.exec(body)?.[0] ?? '', id, seconds });
       const status = answers(body, came.length);
       if (status === 'reset') request.socket.destroy();
-      else if (status !== 'nothing') response.writeHead(status).end();
+      else if (status !== 'nothing') response.writeHead(status, headers).end();
       noticed();
     });
   });
@@ -76,7 +76,7 @@ function outboxes(known: Known) {
       logger: { warn: say, error: say } as never,
       execution: async (id) => known[id] as never,
       key: Buffer.from('a'.repeat(32)),
-      allowsPrivate: true,
+      reach: 'here',
       wall: () => WALL,
       ...more,
     });
@@ -117,7 +117,7 @@ test('an event that waits is sent by the next process, at the machine’s time',
 });
 
 test('one that is not taken comes again later and later, and is given up after a day', async () => {
-  const shop = await receiver((body) => (body.includes('e-1') ? 410 : 200));
+  const shop = await receiver((body) => (body.includes('e-1') ? 404 : 200));
   const { box, run, clock, said, until } = outboxes(allTo(shop.origin, 3));
   await box.listener(ended('e-1', 1));
   await box.listener(ended('e-2', 2));
@@ -129,11 +129,30 @@ test('one that is not taken comes again later and later, and is given up after a
   expect(gaps.slice(0, 4)).toEqual([1_000, 2_000, 4_000, 8_000]);
   expect(clock.at - began).toBeGreaterThanOrEqual(24 * HOUR_MS);
   expect(clock.at - began).toBeLessThan(25 * HOUR_MS);
-  const about = { id: shop.came[0]?.id, to: shop.origin, detail: 'HTTP 410' };
+  const about = { id: shop.came[0]?.id, to: shop.origin, detail: 'HTTP 404' };
   expect(said).toEqual([
     ['notification-not-taken', about],
     ['notification-given-up', about],
   ]);
+});
+
+test('one that its receiver does not want any more is given up at once', async () => {
+  const shop = await receiver(() => 410);
+  const { box, run, said, until } = outboxes(allTo(shop.origin, 2));
+  await box.listener(ended('e-1'));
+  run();
+  await until(() => said.length > 0);
+  expect(said.map(([what]) => what)).toEqual(['notification-given-up']);
+  expect(shop.came).toHaveLength(1);
+});
+
+test('one comes again no earlier than its receiver wants', async () => {
+  const shop = await receiver((_, at) => (at === 1 ? 429 : 204), { 'retry-after': '120' });
+  const { box, run, clock, until } = outboxes(allTo(shop.origin, 2));
+  await box.listener(ended('e-1'));
+  run();
+  await until(() => shop.came.length === 2);
+  expect(clock.slept.filter((ms) => ms < HOUR_MS)).toEqual([120_000]);
 });
 
 test('none is given up for the time that its server was off', async () => {

@@ -1,0 +1,32 @@
+/**
+ * When a notification that was not taken is tried again, and when no more.
+ *
+ * Owns: the pauses, and how many tries a day has. Does not own: who counts them: a queue on AWS
+ * (`infra/notifications.ts`), the outbox of `serve`.
+ */
+
+const FIRST_GAP_MS = 1_000;
+const LONGEST_GAP_MS = 5 * 60_000;
+/** A receiver that asks for a longer pause is tried earlier. */
+const LONGEST_WISH_MS = 3_600_000;
+/** A notification is given up after a day. */
+export const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
+
+/**
+ * The pause after the try of this number, which began with 1.
+ * @param wishMs the pause that the receiver wants
+ */
+export const gapMs = (tries: number, wishMs = 0): number =>
+  Math.max(
+    Math.min(FIRST_GAP_MS * 2 ** Math.min(tries - 1, 20), LONGEST_GAP_MS),
+    Math.min(wishMs, LONGEST_WISH_MS),
+  );
+
+/** How many tries a day has, with the pauses between them. */
+export const TRIES_OF_A_DAY = triesIn(GIVEN_UP_AFTER_MS);
+
+function triesIn(ms: number): number {
+  let tries = 1;
+  for (let passed = 0; passed < ms; tries += 1) passed += gapMs(tries);
+  return tries;
+}
