@@ -6,7 +6,7 @@
 
 import { Command } from 'commander';
 import type { CostReport } from './cost.ts';
-import { BILL_DEFAULTS, MONTHS, monthlyBills } from './parts/bill.ts';
+import { BILL_DEFAULTS, billOfOneHost, MONTHS, monthlyBills, ONE_HOST } from './parts/bill.ts';
 import { table } from './parts/print.ts';
 import { resultOf } from './parts/results.ts';
 
@@ -26,7 +26,11 @@ new Command('bench:bill')
     const counted = report?.cases.find((one) => one.kind === 'chain5' && one.mode === 'atRest');
     if (counted === undefined)
       throw new Error('there is no count of chain5 at rest: npm run bench:cost -- --save');
-    const bills = monthlyBills(counted.units, { ...BILL_DEFAULTS, agents, functions });
+    const hosted = report?.oneHost?.cases.find((one) => one.kind === 'chain5' && one.mode === 'atRest');
+    const bills = [
+      ...monthlyBills(counted.units, { ...BILL_DEFAULTS, agents, functions }),
+      ...(hosted === undefined ? [] : [billOfOneHost(hosted.units)]),
+    ];
     if (json === true) console.log(JSON.stringify(bills));
     else {
       const money = (usd: number): string => usd.toFixed(2);
@@ -37,7 +41,8 @@ new Command('bench:bill')
         name,
         ...bills.map((bill) => money(bill.rivals[name])),
       ]);
-      console.log(table(['$ a month', ...MONTHS.map(([what]) => what)], [...rows, sums, ...rivals]));
+      const months = [...MONTHS.map(([what]) => what), ...(hosted === undefined ? [] : [ONE_HOST])];
+      console.log(table(['$ a month', ...months], [...rows, sums, ...rivals]));
     }
   })
   .parse();

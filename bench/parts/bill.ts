@@ -66,7 +66,10 @@ const NEVER_IDLE = 4;
 const CALLED_SECONDS = 10;
 /** A second supervisor checks and exits. */
 const LOOK_SECONDS = 0.5;
-const METRICS = { idle: 10, busy: 39 } as const;
+/**
+ * The names that a deployment writes without faults. Any other one is charged only in the hours of its fault.
+ */
+export const METRICS = { idle: 9, busy: 15, carriedOn: 1 } as const;
 const RECEIPTS_A_MINUTE = 3;
 /** Alarmed metrics besides one for each function of agents. */
 const ALARMED_METRICS = 30;
@@ -99,7 +102,8 @@ export function billOf(settings: BillSettings, use: BillUse): Bill {
       sweeps * wakeShards * usd.readUnits +
       (isBusy ? MINUTES * RECEIPTS_A_MINUTE * wakeShards * usd.writeUnits : 0),
     polling: (agents + 1) * usd.polledQueue,
-    metrics: (isBusy || steps > 0 ? METRICS.busy : METRICS.idle) * usd.metric,
+    metrics:
+      (steps > 0 ? METRICS.busy + (functions < agents ? METRICS.carriedOn : 0) : METRICS.idle) * usd.metric,
     alarms: monitoring === 'none' ? 0 : (ALARMED_METRICS + functions) * usd.alarm,
     dashboard: monitoring === 'alarms-and-dashboard' ? usd.dashboard : 0,
     'storage, backups':
@@ -131,3 +135,10 @@ export const STEPS_OF_A_RUN = 5;
 /** One bill for each of `MONTHS`. */
 export const monthlyBills = (units: Units, settings: BillSettings = BILL_DEFAULTS): readonly Bill[] =>
   MONTHS.map(([, executions]) => billOf(settings, { executions, steps: executions * STEPS_OF_A_RUN, units }));
+
+/** A month of a deployment whose agents share one function. */
+export const ONE_HOST = '10 M steps, one host';
+
+/** @param units counted in one host */
+export const billOfOneHost = (units: Units): Bill =>
+  billOf({ ...BILL_DEFAULTS, functions: 1 }, { executions: 2_000_000, steps: 10_000_000, units });

@@ -19,6 +19,14 @@ export const SERVE = `\`steadfast serve\` on its own, \`-- --only-peers serve,db
 Of its time in process SQLite takes 34 %, items and rows 18, garbage 17, engine, roles and decisions 15, the API 5. Half of what
 HTTP adds is the client's \`fetch\`.`;
 
+export const ONE_HOST_UNDER_LOAD = `Under load a host is no cheaper than at rest, because it takes one message an invocation: a message of a batch is acknowledged only
+when all of the batch are, so none of them is carried on, and \`batchSize: 10\` would make of a host what agents with functions of their own are.
+Writes, reads and the event of the end are 2.33 in any case.`;
+
+export const WHAT_THE_BILL_IS_MADE_OF = `With a function an agent, half of the sum of ten million steps is the steps. The rest is a supervisor that is at work all the time, so
+that a dead agent is noticed within six seconds (13), metrics, alarms and dashboard (11), the audit's removals (6), storage and logs. A host saves messages,
+invocations and their time.`;
+
 export const FINDINGS = `## What follows from it
 
 - **Small payloads are cheap.** A step costs two write units while its item stays below 1 KB, and one more for each started KB.

@@ -5,17 +5,17 @@
  * section is left out, and the page says that its limits were not measured.
  */
 
-import type { CostReport } from '../cost.ts';
+import type { CostReport, OneHost } from '../cost.ts';
 import type { RecoverReport } from '../recover.ts';
 import type { ScaleReport } from '../scale.ts';
 import type { SpeedReport } from '../speed.ts';
 import { besidePage } from './beside-page.ts';
-import { MONTHS, monthlyBills } from './bill.ts';
+import { billOfOneHost, METRICS, MONTHS, monthlyBills, ONE_HOST } from './bill.ts';
 import { barChart } from './chart.ts';
 import { cellsOf, type Verdict } from './limits.ts';
 import type { Machine, Taken } from './machine.ts';
-import { FINDINGS, NOT_MEASURED } from './page-text.ts';
-import { PRICES } from './prices.ts';
+import { FINDINGS, NOT_MEASURED, ONE_HOST_UNDER_LOAD, WHAT_THE_BILL_IS_MADE_OF } from './page-text.ts';
+import { BILLED, PRICES } from './prices.ts';
 import { resultOf } from './results.ts';
 import { costVerdicts, recoverVerdicts, scaleVerdicts, speedVerdicts, unmeasured } from './verdicts.ts';
 
@@ -60,7 +60,7 @@ function limits(verdicts: readonly Verdict[]): string {
   ].join('\n\n');
 }
 
-function cost({ cases, situations, machine }: CostReport, chart: Chart): string {
+function cost({ cases, oneHost: hosted, situations, machine }: CostReport, chart: Chart): string {
   const name = (kind: string, mode: string): string =>
     `${kind}, ${mode === 'atRest' ? 'at rest' : 'under load'}`;
   const small = cases.filter(({ payloadBytes }) => payloadBytes === 100);
@@ -109,6 +109,7 @@ function cost({ cases, situations, machine }: CostReport, chart: Chart): string 
       rows,
     ),
     'The last four are of 100 B.',
+    ...(hosted === undefined ? [] : [oneHost(hosted)]),
     ...(situations === undefined
       ? []
       : [
@@ -121,10 +122,31 @@ function cost({ cases, situations, machine }: CostReport, chart: Chart): string 
   ].join('\n\n');
 }
 
-function bill({ cases }: CostReport): string {
-  const counted = cases.find(({ kind, mode }) => kind === 'chain5' && mode === 'atRest');
+/** Agents that share one function. */
+function oneHost({ machine, cases }: OneHost): string {
+  const rows = cases.map((one) => [
+    `${one.kind}, ${one.payloadBytes} B, ${one.mode === 'atRest' ? 'at rest' : 'under load'}`,
+    ...BILLED.map((what) => money(one.parts[what])),
+    money(one.usdPerMillionSteps),
+  ]);
+  return [
+    `With all agents in one host (\`hosting: 'shared'\`), which carries an execution on from step to step, \`-- --one-host\`. ${taken(machine)}`,
+    tableOf(['one host', ...HEADS_OF_ONE_HOST, 'sum'], rows),
+    ONE_HOST_UNDER_LOAD,
+  ].join('\n\n');
+}
+
+const HEADS_OF_ONE_HOST = ['writes', 'reads', 'SQS', 'Lambda calls', 'Lambda time', 'events'];
+
+function bill({ cases, oneHost: hosted }: CostReport): string {
+  const [counted, shared] = [cases, hosted?.cases ?? []].map((some) =>
+    some.find(({ kind, mode }) => kind === 'chain5' && mode === 'atRest'),
+  );
   if (counted === undefined) return '';
-  const bills = monthlyBills(counted.units);
+  const bills = [
+    ...monthlyBills(counted.units),
+    ...(shared === undefined ? [] : [billOfOneHost(shared.units)]),
+  ];
   const lines = Object.keys(bills[0]?.lines ?? {});
   const others = {
     standard: 'Step Functions Standard',
@@ -133,9 +155,9 @@ function bill({ cases }: CostReport): string {
   };
   return [
     '## The whole bill',
-    `\`npm run bench:bill\`: a month at defaults with four agents, in chains of five at rest, 100 B a step: settings × counts × prices of ${PRICES.asOf}. The other services' sums leave out the functions that do the work; Express keeps no execution beyond five minutes.`,
+    `\`npm run bench:bill\`: a month at defaults with four agents, in chains of five at rest, 100 B a step: settings × counts × prices of ${PRICES.asOf}. The other services' sums leave out the functions that do the work; Express keeps no execution beyond five minutes. Metrics are those that a month without faults writes, ${METRICS.busy} of 40; any other costs up to $0.30, by the hours in which its fault occurs.`,
     tableOf(
-      ['$ a month', ...MONTHS.map(([what]) => what)],
+      ['$ a month', ...MONTHS.map(([what]) => what), ...(shared === undefined ? [] : [ONE_HOST])],
       [
         ...lines.map((name) => [name, ...bills.map((one) => money(one.lines[name] ?? 0))]),
         ['**in all**', ...bills.map(({ total }) => `**${money(total)}**`)],
@@ -145,6 +167,7 @@ function bill({ cases }: CostReport): string {
         ]),
       ],
     ),
+    WHAT_THE_BILL_IS_MADE_OF,
   ].join('\n\n');
 }
 

@@ -11,19 +11,26 @@ import type { ScaleReport } from '../scale.ts';
 import type { SpeedReport } from '../speed.ts';
 import { atLeast, atMost, spread, type Verdict } from './limits.ts';
 
-export function costVerdicts({ cases, situations }: Pick<CostReport, 'cases' | 'situations'>): Verdict[] {
-  const verdicts = cases.flatMap(({ kind, payloadBytes, mode, limit, usdPerMillionSteps }) =>
+const stepVerdicts = (cases: CostReport['cases'], where: string): Verdict[] =>
+  cases.flatMap(({ kind, payloadBytes, mode, limit, usdPerMillionSteps }) =>
     limit === undefined
       ? []
       : [
           atMost(
-            `${kind}, ${payloadBytes} B, ${mode === 'atRest' ? 'at rest' : 'under load'}, without API and logs`,
+            `${kind}, ${payloadBytes} B, ${mode === 'atRest' ? 'at rest' : 'under load'}${where}, without API and logs`,
             '$ per million steps',
             limit,
             usdPerMillionSteps,
           ),
         ],
   );
+
+export function costVerdicts({
+  cases,
+  oneHost,
+  situations,
+}: Pick<CostReport, 'cases' | 'oneHost' | 'situations'>): Verdict[] {
+  const verdicts = [...stepVerdicts(cases, ''), ...stepVerdicts(oneHost?.cases ?? [], ', one host')];
   const idle = situations?.idle;
   if (idle === undefined) return verdicts;
   return [
@@ -107,6 +114,8 @@ const JUDGED: readonly string[] = [
   'chain5, 100 B, under load, without API and logs',
   'chain5, 1024 B, under load, without API and logs',
   'mixed20, 100 B, under load, without API and logs',
+  'chain5, 100 B, at rest, one host, without API and logs',
+  'chain5, 100 B, under load, one host, without API and logs',
   'an idle system: queries a minute',
   'an idle system: other calls of DynamoDB',
   'five steps, one execution at a time, p50',

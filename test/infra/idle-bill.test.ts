@@ -34,9 +34,9 @@ function idleCounts(
 }
 
 test.each([
-  [4, 'own', 4, 11],
-  [60, 'own', 60, 31.5],
-  [60, 'shared', 1, 25.5],
+  [4, 'own', 4, 10.5],
+  [60, 'own', 60, 30.8],
+  [60, 'shared', 1, 24.9],
 ] as const)(
   'an idle month of %d agents, hosting %s, is what queues, alarms and dashboard cost',
   (agents, hosting, functions, mostUsd) => {
