@@ -14,6 +14,7 @@ import { graphOf, isRepeated, messagesIn, messagesOf, type Plan } from '../core/
 import { workflowNamed } from '../core/plan/workflow.ts';
 import { restartProblemOf } from '../core/operators/retry.ts';
 import type { Mailboxes, Ports } from '../core/ports.ts';
+import { MAX_ROUND_INPUT_BYTES } from '../core/records/children.ts';
 import {
   type ExecutionMessage,
   type Mailbox,
@@ -31,6 +32,7 @@ import { defined } from '../core/values/defined.ts';
 import { asJson, type Json, utf8Bytes } from '../core/values/json.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { cut } from '../core/values/text.ts';
+import { hasOpened } from '../core/waiting/child-retry.ts';
 import { roundOf } from '../core/waiting/rounds.ts';
 import { planOf } from '../engine/plans.ts';
 import { reconcile } from '../engine/reconcile.ts';
@@ -247,9 +249,9 @@ function mayTake(plan: Plan, record: Step | undefined, name: string, message: st
 
 /** The current round waits for no message, nor will it after a retry of the execution. */
 function hasBegun({ status, children }: Partial<Step> = {}): boolean {
-  const { done = 0, awaits, received } = children?.rounds ?? {};
+  const { done = 0, awaits } = children?.rounds ?? {};
   if (children === undefined || awaits !== undefined) return false;
-  const isKept = done > 0 || received !== undefined;
+  const isKept = done > 0 || hasOpened(children);
   return isKept || (status !== 'failed' && status !== 'fenced');
 }
 
@@ -259,7 +261,8 @@ async function acceptedBody(
   plan: Plan,
   { name, body }: Pick<MessageRequest, 'name' | 'body'>,
 ): Promise<Json> {
-  refuseLarge(bytesOf(body));
+  const most = mostBytesOf(scheduler, plan, name);
+  refuseLarge(bytesOf(body), most);
   const workflows = [...scheduler.workflows.values()].map(({ workflow }) => workflow);
   const schema = workflowNamed(workflows, plan.workflow)?.messages?.[name];
   if (schema === undefined) return body;
@@ -276,16 +279,21 @@ async function acceptedBody(
       'bad-message',
       `the body, as its schema makes it, is not acceptable: ${cut(made.problem, 200)}`,
     );
-  refuseLarge(bytesOf(made.json));
+  refuseLarge(bytesOf(made.json), most);
   return made.json;
 }
 
 const bytesOf = (body: Json): number => utf8Bytes(JSON.stringify(body));
 
 /** @throws SteadfastError `too-large` */
-function refuseLarge(bytes: number): void {
-  if (bytes > MOST_MESSAGE_BYTES)
-    throw refuse('too-large', `the body has ${bytes} bytes; at most ${MOST_MESSAGE_BYTES} are allowed`);
+function refuseLarge(bytes: number, most: number): void {
+  if (bytes > most) throw refuse('too-large', `the body has ${bytes} bytes; at most ${most} are allowed`);
+}
+
+/** The record of a step contains the input of its round, if there is no place outside the table. */
+function mostBytesOf({ ports }: Scheduler, plan: Plan, name: string): number {
+  const isOfRounds = takingSteps(plan, name).every((step) => isRepeated(graphOf(plan).step.get(step)));
+  return isOfRounds && ports.largeValues === undefined ? MAX_ROUND_INPUT_BYTES : MOST_MESSAGE_BYTES;
 }
 
 /** @throws SteadfastError `mailbox-full`, `busy` */

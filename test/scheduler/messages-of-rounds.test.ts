@@ -59,6 +59,14 @@ describe('rounds that begin with messages', () => {
     await expect(send(3)).rejects.toMatchObject(refusal('ended'));
   });
 
+  it('refuse a body that no input of a round has room for', async () => {
+    const { h, id } = await begun(false);
+    const send = (large: number) =>
+      sender(h, id)({ name: 'next', body: { n: 1, more: 'x'.repeat(large) } as never, id: 'm' });
+    await expect(send(100_001)).rejects.toMatchObject({ code: 'too-large' });
+    expect(await send(10)).toMatchObject({ order: 1 });
+  });
+
   it('show what the next one waits for, also before it waits', async () => {
     const { h, id, send } = await begun(false);
     const shown = async () => executionView(await h.state(id), rounds.plan, h.clock.now()).steps[0]?.message;

@@ -44,13 +44,18 @@ export const goesOnWithChildren = (step: PlanStep, { status, children }: Step): 
     (status === 'fenced' && ((hasTries(step) && !isCleanEnd(children)) || keepsRounds(children))));
 
 /**
- * The current round is over and has left nothing, and the rounds before it stay, as does the message that it
+ * The current round is over and has left nothing, and the rounds before it stay, as does what it
  * began with: it is retried, under a number of its own.
  */
 export const triesRoundAgain = (children: Children): boolean => keepsRounds(children) && isCleanEnd(children);
 
-const keepsRounds = (children: Children): boolean =>
-  hasEarlierRounds(children) || children.rounds?.received !== undefined;
+const keepsRounds = (children: Children): boolean => hasEarlierRounds(children) || hasOpened(children);
+
+/** The first round has begun with its message, or without one once the time for it was over. */
+export const hasOpened = ({ rounds }: Children): boolean =>
+  rounds?.done === 0 &&
+  rounds.awaits === undefined &&
+  (rounds.input !== undefined || rounds.inputAt !== undefined);
 
 /** Why they cannot be retried, or nothing. */
 export function restartProblem(

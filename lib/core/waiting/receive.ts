@@ -48,6 +48,7 @@ export const takeMessage: Rule = {
   },
   says: {
     'read-mailbox': 'a message that came is taken',
+    'step-failed': 'a step fails: its message makes the input of its round too large',
     'message-taken': 'a message that came is taken',
   },
 };
@@ -97,17 +98,16 @@ function taking(state: Snapshot, { name }: Taking, found: Found, event: Evaluati
     record.children === undefined
       ? over(record, 'receive', event, { output: body, failure: undefined, received })
       : roundGiven(record, record.children, state, event, { body, received });
-  return writing(
-    execution.id,
-    {
-      step,
-      // With the execution: nothing is taken in a pause, nor once it is stopped.
-      execution: executionAfter(execution, 'adopt', event, {}),
-      taken: takenFrom(found, name, event),
-    },
-    evaluateNext([name]),
-    { what: 'message-taken', step: name, detail: found.message.name },
-  );
+  // With the execution: nothing is taken in a pause, nor once it is stopped.
+  const write = { step, execution: executionAfter(execution, 'adopt', event, {}) };
+  // A retry of the execution finds the message again, perhaps with more room for it.
+  return step.status === 'failed'
+    ? writing(execution.id, write, evaluateNext([name]), { what: 'step-failed', step: name })
+    : writing(execution.id, { ...write, taken: takenFrom(found, name, event) }, evaluateNext([name]), {
+        what: 'message-taken',
+        step: name,
+        detail: found.message.name,
+      });
 }
 
 /** The wake time goes with it: who takes one evaluates the execution again, and its own wake time is near. */

@@ -35,6 +35,7 @@ import { mostBytes, roundInputIn } from '../records/large-values.ts';
 import { lengthMsOf, lengthProblem } from '../values/duration.ts';
 import type { Failure } from '../values/failure.ts';
 import { defined } from '../values/defined.ts';
+import { cut } from '../values/text.ts';
 import { isJsonObject, type Json, utf8Bytes } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Step } from '../records/state.ts';
@@ -152,17 +153,18 @@ export function firstRoundAwaits(
   });
 }
 
-function tooLarge(input: Json, state: Snapshot): Failure | undefined {
+function tooLarge(input: Json, state: Snapshot, id?: string): Failure | undefined {
   const bytes = utf8Bytes(JSON.stringify(input));
   const most = mostBytes(state, MAX_ROUND_INPUT_BYTES);
   if (bytes <= most) return undefined;
-  const message = `the input of a round has ${bytes} bytes with its message; at most ${most} are allowed`;
+  const withIt = id === undefined ? '' : ` with message '${cut(id, 60)}', which was not taken`;
+  const message = `the input of a round has ${bytes} bytes${withIt}; at most ${most} are allowed`;
   return { code: 'input-too-large', message };
 }
 
 /**
  * The record that a round begins with its message; the evaluation creates it after that. A try of the same
- * round keeps both.
+ * round keeps both. Or that it fails, if its input would be too large: then the message is not taken.
  * @param received absent if its time is over, and it begins without one
  */
 export function roundGiven(
@@ -177,7 +179,7 @@ export function roundGiven(
   const rest = roundInputIn(state, record);
   // A lost value is still named, and fails the step before the round begins.
   const input = isJsonObject(rest) ? { ...rest, message: body } : undefined;
-  const failure = input && tooLarge(input, state);
+  const failure = input && tooLarge(input, state, received?.id);
   if (failure !== undefined) return neverBegun(record, inputs, failure, true);
   const rounds = {
     ...before,

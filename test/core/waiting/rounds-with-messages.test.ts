@@ -10,6 +10,7 @@ import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { Json } from '../../../lib/core/values/json.ts';
 import { child, childrenOf, end, parentOf } from '../family.ts';
+import { agentStepOf } from '../small-steps.ts';
 import { inputs, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
@@ -150,6 +151,14 @@ describe('a round that begins with a message', () => {
     expect(begun?.step?.children?.rounds).not.toHaveProperty('awaits');
   });
 
+  it('takes none once its step is being stopped', () => {
+    const stopped = waiting({ stop: { goal: 'stop', below: 0 } });
+    const { write, next } = see(planOf(repeated), on(stopped, mail('move', NOW - 5)));
+    expect(write?.taken).toBeUndefined();
+    expect(next.kind).not.toBe('read-mailbox');
+    expect(see(planOf(repeated), on(stopped)).next.kind).not.toBe('read-mailbox');
+  });
+
   it('is given back the time of a pause', () => {
     const pauses = [{ number: 1, at: NOW - 900, endedAt: NOW - 400, reason: 'x', withinMs: HOUR_MS }];
     const late = waiting({}, { changedAt: NOW - HOUR_MS });
@@ -166,12 +175,18 @@ describe('a round that begins with a message', () => {
     expect(write?.step?.children?.rounds).not.toHaveProperty('input');
   });
 
-  it('fails where its message makes its input too large for the record', () => {
-    const { write } = see(planOf(repeated), on(waiting(), mail('move', NOW, 'x'.repeat(100_001))));
+  it('leaves a message that makes its input too large where it is, and names it', () => {
+    const large = mail('move', NOW, 'x'.repeat(100_001));
+    const { write } = see(planOf(repeated), on(waiting(), large));
     expect(write).toMatchObject({
       step: { status: 'failed', failure: { code: 'input-too-large' }, isPermanent: true },
+      execution: { version: 2 },
     });
-    expect(write?.taken).toBeDefined();
+    expect(write?.step?.failure?.message).toContain("message 'm-1'");
+    expect(write?.taken).toBeUndefined();
+    const again = { epoch: 2, retries: [{ at: NOW - 10, reason: 'again' }] };
+    const failed = write?.step as Step;
+    expect(see(planOf(repeated), on(failed, mail('move', NOW, 'x'), again)).write?.taken).toBeDefined();
   });
 });
 
@@ -190,6 +205,19 @@ describe('the first round', () => {
     expect(see(planOf(opening), on(waits, mail('open', NOW))).write?.step).toMatchObject({
       children: { rounds: { input: { last: null, message: { to: 'b' } } } },
     });
+  });
+});
+
+it('the first round fails for a lost time of its message, before it begins', () => {
+  const a = agentStepOf('a');
+  const ref = { id: 'v-1', bytes: 200_000, hash: 'h' };
+  const moved = withRounds({ first: { name: 'open', within: { $ref: 'step:a', path: ['patience'] } } });
+  const done = recordOf('a', 'done', { outputAt: ref });
+  const state = withValue(on(done), { holder: holderOf('a'), ref }, 'lost');
+  expect(see(planOf(a, { ...moved, after: ['a'] }), state).write?.step).toMatchObject({
+    name: 'sub',
+    status: 'failed',
+    failure: { code: 'value-lost' },
   });
 });
 
@@ -226,6 +254,30 @@ describe('after a retry of the execution', () => {
     const failed = recordOf('sub', 'failed', { children });
     const step = see(planOf(opening), on(failed, NO_MAIL, again)).write?.step;
     expect(step).toMatchObject({ status: 'running', children: { try: done + 2, started: 0, rounds: kept } });
+  });
+
+  it.each<[string, Partial<Children>]>([
+    ['without a message keeps that it did', { rounds: { done: 0, input: { last: null, message: null } } }],
+    [
+      'with values outside the table keeps them',
+      { rounds: { done: 0, inputAt: { id: 'v-1', bytes: 200_000, hash: 'h' } } },
+    ],
+  ])('the first round that had begun %s under its next number', (_, of) => {
+    const children = childrenOf(1, { 0: end('compensated') }, { try: 1, ...of });
+    const failed = recordOf('sub', 'failed', { children });
+    const step = see(planOf(opening), on(failed, mail('open', NOW - 5), again)).write?.step;
+    expect(step).toMatchObject({ status: 'running', children: { try: 2, started: 0, ...of } });
+  });
+
+  it('the first round that was stopped while it waited waits anew', () => {
+    const waits = { rounds: { done: 0, input: { last: null }, awaits: { withinMs: HOUR_MS } } };
+    const children = childrenOf(1, { 0: end('canceled') }, { try: 1, ...waits });
+    const fenced = recordOf('sub', 'fenced', { children });
+    const step = see(planOf(opening), on(fenced, NO_MAIL, again)).write?.step;
+    expect(step).toMatchObject({
+      status: 'running',
+      children: { started: 0, rounds: { done: 0, awaits: {} } },
+    });
   });
 
   it('a try that follows one that failed keeps it, too', () => {
