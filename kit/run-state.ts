@@ -5,6 +5,7 @@
  * (`core/records/state.ts`).
  */
 
+import { defined } from '../lib/core/values/defined.ts';
 import { incidentsIn } from '../lib/core/records/snapshot.ts';
 import { shownSteps } from '../lib/core/plan/on-failure.ts';
 import { outputOf } from '../lib/core/execution/output.ts';
@@ -100,8 +101,7 @@ const notBegun = (isItsTurn: boolean): StepState => ({
 const stepState = ({ status, attempt, output, failure, attempts, children }: Step): StepState => ({
   status,
   attempts: attempt,
-  ...(output === undefined ? {} : { output }),
-  ...(failure === undefined ? {} : { failure }),
+  ...defined({ output, failure }),
   history: attempts,
   ...(children === undefined ? {} : { children: childrenState(children) }),
 });

@@ -23,6 +23,7 @@ const LOADED_PARTS = [
   'core/plan/built-in',
   'core/plan/refs',
   'core/plan/workflow',
+  'core/values/defined',
   'core/values/errors',
   'core/values/json',
   'core/values/nearest',

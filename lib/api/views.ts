@@ -84,14 +84,20 @@ export const executionSummary = (
   plan: execution.plan,
   status: execution.status,
   startedAt: execution.startedAt,
-  ...defined({ wakeAt: execution.wakeAt, step: standsAt(execution, now) }),
-  ...defined({ asked: askedBelow(asked, execution.id) }),
+  ...defined({
+    wakeAt: execution.wakeAt,
+    step: standsAt(execution, now),
+    asked: askedBelow(asked, execution.id),
+  }),
   ...riskNow(execution, now),
-  ...(execution.startedBy === undefined ? {} : { startedBy: execution.startedBy }),
-  ...(execution.endedAt === undefined ? {} : { endedAt: execution.endedAt }),
-  ...(execution.cause === undefined ? {} : { code: execution.cause.failure.code, cause: execution.cause }),
-  ...(execution.tags === undefined ? {} : { tags: execution.tags }),
-  ...(execution.parent === undefined ? {} : { parent: execution.parent }),
+  ...defined({
+    startedBy: execution.startedBy,
+    endedAt: execution.endedAt,
+    code: execution.cause?.failure.code,
+    cause: execution.cause,
+    tags: execution.tags,
+    parent: execution.parent,
+  }),
 });
 
 /** What its own record says of it: none of its steps is read for a list. */
@@ -133,12 +139,10 @@ const history = ({ execution, steps }: Snapshot, now: number): Partial<Execution
   ...(execution.pauses === undefined
     ? {}
     : { pauses: execution.pauses.map((pause) => pauseView({ execution, steps }, pause, now)) }),
-  ...(execution.retries === undefined ? {} : { retries: execution.retries }),
-  ...(execution.replaces === undefined ? {} : { replaces: execution.replaces }),
+  ...defined({ retries: execution.retries, replaces: execution.replaces, people: execution.people }),
   ...(execution.status === 'following-up' && execution.end !== undefined
     ? { end: { status: execution.end.status, at: execution.end.at } }
     : {}),
-  ...(execution.people === undefined ? {} : { people: execution.people }),
 });
 
 const body = (
@@ -215,9 +219,11 @@ function awaited(step: PlanStep, state: Snapshot): Awaited {
   const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
   const question = callbackOf(state, step.name);
   return {
-    ...defined({ message: messageOf(step, state.steps[step.name]) }),
-    ...(untilAt === undefined ? {} : { waitsUntil: untilAt }),
-    ...(untilAt === undefined || token === undefined ? {} : { token }),
+    ...defined({
+      message: messageOf(step, state.steps[step.name]),
+      waitsUntil: untilAt,
+      token: untilAt === undefined ? undefined : token,
+    }),
     ...(question !== undefined && isOpen(question) ? { question: questionView(question) } : {}),
   };
 }

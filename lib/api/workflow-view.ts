@@ -38,18 +38,15 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
     case 'agent':
       return performedBy(step);
     case 'wait':
-      return {
-        ...(step.forMs === undefined ? {} : { forMs: step.forMs }),
-        ...defined({ for: step.for, until: step.until }),
-      };
+      return defined({ forMs: step.forMs, for: step.for, until: step.until });
     case 'callback':
     case 'approval':
-      return {
-        ...(step.by === undefined ? {} : { by: step.by }),
-        ...(step.heartbeatMs === undefined ? {} : { heartbeatMs: step.heartbeatMs }),
-        ...(step.otherwise === undefined ? {} : { otherwise: step.otherwise }),
-        ...(step.remindMs === undefined ? {} : { remindMs: step.remindMs }),
-      };
+      return defined({
+        by: step.by,
+        heartbeatMs: step.heartbeatMs,
+        otherwise: step.otherwise,
+        remindMs: step.remindMs,
+      });
     case 'receive':
       return { message: step.message, ...defined({ otherwise: step.otherwise }) };
     case 'lane':

@@ -29,6 +29,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { Duration, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { defined } from '../core/values/defined.ts';
 import { ENV } from '../aws/names.ts';
 import type { KeysOf } from '../core/values/options.ts';
 import type { LogSettings } from './function.ts';
@@ -146,9 +147,11 @@ export class AgentContainer extends Construct implements IGrantable {
       // A new task takes messages beside the old ones, so no work waits for a deployment.
       minHealthyPercent: 100,
       circuitBreaker: { rollback: true },
-      ...(settings.desiredCount === undefined ? {} : { desiredCount: settings.desiredCount }),
-      ...(settings.vpcSubnets === undefined ? {} : { vpcSubnets: settings.vpcSubnets }),
-      ...(settings.securityGroups === undefined ? {} : { securityGroups: [...settings.securityGroups] }),
+      ...defined({
+        desiredCount: settings.desiredCount,
+        vpcSubnets: settings.vpcSubnets,
+        securityGroups: settings.securityGroups && [...settings.securityGroups],
+      }),
     });
     // Otherwise each deployment would reset what autoscaling has set, unless a feature flag of the CDK
     // prevents it too.

@@ -16,6 +16,7 @@ import { type Code, Function as LambdaFunction, type IFunction, type Tracing } f
 import { Queue, QueuePolicy } from 'aws-cdk-lib/aws-sqs';
 import { Duration, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { defined } from '../core/values/defined.ts';
 import { ENV } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { AgentHost } from './agent-hosts.ts';
@@ -98,9 +99,7 @@ export class AgentFleet extends Construct {
             agentName: name,
             queueName: `${this.queuePrefix}${name}`,
             timeout: Duration.millis(timeoutMs),
-            ...(runsIn === undefined ? {} : { runsIn }),
-            ...(remote === undefined ? {} : { remote }),
-            ...(work === undefined ? {} : { declared: work }),
+            ...defined({ runsIn, remote, declared: work }),
             code: () => code(name),
             imageFolder: () => imageFolder(name),
             settings: settings[name] ?? {},

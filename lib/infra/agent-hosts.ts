@@ -14,6 +14,7 @@ import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Annotations, Aspects, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { defined } from '../core/values/defined.ts';
 import { ENV, type HostSettings } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { FoundAgent } from './discovery.ts';
@@ -146,8 +147,7 @@ export class AgentHost extends Construct {
       logs: level === undefined ? logs : { ...logs, level },
       // The same as for an agent's own function (`deployed-agent.ts`).
       recursiveLoop: RecursiveLoop.ALLOW,
-      ...(tracing === undefined ? {} : { tracing }),
-      ...(reserved === undefined ? {} : { reservedConcurrentExecutions: reserved }),
+      ...defined({ tracing, reservedConcurrentExecutions: reserved }),
       ...(Object.fromEntries(found) as Partial<Pick<FunctionSettings, 'vpc' | 'vpcSubnets'>>),
     });
     this.#sayWhatIsShared(hostName);

@@ -24,6 +24,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { defined } from '../core/values/defined.ts';
 import { ENV } from '../aws/names.ts';
 import { AgentContainer } from './agent-container.ts';
 import { adopt, type AgentSettings, checkSettings, remoteEnvironment } from './agent-settings.ts';
@@ -214,11 +215,13 @@ export class AgentFunction extends Construct implements IGrantable {
       // 16. The chain has other limits: an agent sends only what its own step concerns (S16), and attempts
       // are counted, except those that another agent's death interrupted.
       recursiveLoop: RecursiveLoop.ALLOW,
-      ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
-      ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
-      ...(vpc === undefined ? {} : { vpc }),
-      ...(vpcSubnets === undefined ? {} : { vpcSubnets }),
-      ...(securityGroups === undefined ? {} : { securityGroups: [...securityGroups] }),
+      ...defined({
+        tracing: props.tracing,
+        reservedConcurrentExecutions: reservedConcurrency,
+        vpc,
+        vpcSubnets,
+        securityGroups: securityGroups && [...securityGroups],
+      }),
     });
   }
 

@@ -9,6 +9,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
+import { defined } from '../core/values/defined.ts';
 import { shapeOf } from '../author/schemas/json-schema-check.ts';
 import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
 import { nearest } from '../core/values/nearest.ts';
@@ -213,11 +214,9 @@ async function foundAgents(
     agents.push({
       name,
       timeoutMs,
-      ...(runsIn === undefined ? {} : { runsIn }),
       ...(isolate === undefined || remote !== undefined ? {} : { isolate }),
       ...(effect === 'unsafe' ? { isUnsafe: true } : {}),
-      ...(remote === undefined ? {} : { remote }),
-      ...(declared === undefined ? {} : { declared }),
+      ...defined({ runsIn, remote, declared }),
       file: implementation,
       peers: [...(peers.get(name) ?? [])].sort(),
     });

@@ -41,6 +41,7 @@ import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-l
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnOutput, type CfnResource, Duration, Fn, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { defined } from '../core/values/defined.ts';
 import { type CallKind, CALLS, kindOf, type Route } from '../api/calls.ts';
 import { ENV, LANES_KEY } from '../aws/names.ts';
 import { addFunction, type LogSettings } from './function.ts';
@@ -175,10 +176,7 @@ export class SchedulerApi extends Construct {
       logs: props.logs,
       // It sends the first message of each chain; see the agents' function.
       recursiveLoop: RecursiveLoop.ALLOW,
-      ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
-      ...(props.reservedConcurrency === undefined
-        ? {}
-        : { reservedConcurrentExecutions: props.reservedConcurrency }),
+      ...defined({ tracing: props.tracing, reservedConcurrentExecutions: props.reservedConcurrency }),
     });
     if (props.lanes !== '') resourceOf(this.function).addMetadata(LANES_KEY, props.lanes);
     if (!isDirect) this.gateway = this.addGateway(props);
@@ -209,15 +207,14 @@ export class SchedulerApi extends Construct {
       description: 'Steadfast',
       createDefaultStage: false,
       defaultAuthorizer: props.authorizer ?? new HttpIamAuthorizer(),
-      ...(props.cors === undefined ? {} : { corsPreflight: props.cors }),
+      ...defined({ corsPreflight: props.cors }),
       // Otherwise callers could bypass what protects the domain by AWS's own address.
       ...(props.domain === undefined ? {} : { disableExecuteApiEndpoint: true }),
     });
     const stage = api.addStage('Stage', {
       autoDeploy: true,
       accessLogSettings: { destination: new LogGroupLogDestination(accessLog), format: ACCESS_LOG },
-      ...(props.throttle === undefined ? {} : { throttle: props.throttle }),
-      ...(props.domain === undefined ? {} : { domainMapping: props.domain }),
+      ...defined({ throttle: props.throttle, domainMapping: props.domain }),
     });
     const url = props.domain === undefined ? api.apiEndpoint : withoutSlash(stage.domainUrl);
     tagApi(stage, props.domain === undefined ? undefined : url);

@@ -8,6 +8,7 @@
 
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Duration, type RemovalPolicy, Token } from 'aws-cdk-lib/core';
+import { defined } from '../core/values/defined.ts';
 import { ENV, MIN_RETENTION_HOURS, TRANSPORTS } from '../aws/names.ts';
 import type { AuditClockProps } from './audit-clock.ts';
 import type { LogSettings } from './function.ts';
@@ -19,13 +20,7 @@ import type { SteadfastProps } from './steadfast-props.ts';
 /** The settings that are given; the table has defaults for the others. */
 export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
   const { billing, deletionProtection, pointInTimeRecovery, restoredTable, startsPerSecond } = props;
-  return {
-    ...(billing === undefined ? {} : { paid: billing }),
-    ...(startsPerSecond === undefined ? {} : { startsPerSecond }),
-    ...(deletionProtection === undefined ? {} : { deletionProtection }),
-    ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
-    ...(restoredTable === undefined ? {} : { restoredTable }),
-  };
+  return defined({ paid: billing, startsPerSecond, deletionProtection, pointInTimeRecovery, restoredTable });
 }
 
 export const logSettings = (
@@ -34,9 +29,7 @@ export const logSettings = (
 ): LogSettings => ({
   retention: logRetention ?? RetentionDays.ONE_MONTH,
   removalPolicy: onceInUse(removalPolicy),
-  ...(encryptionKey === undefined ? {} : { encryptionKey }),
-  ...(logLevel === undefined ? {} : { level: logLevel }),
-  ...(systemLogLevel === undefined ? {} : { systemLevel: systemLogLevel }),
+  ...defined({ encryptionKey, level: logLevel, systemLevel: systemLogLevel }),
 });
 
 export const auditSettings = ({
@@ -97,17 +90,17 @@ function checkKind(props: SteadfastProps): void {
 export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {
   checkKind(props);
   const { api, authorizer, scopes, callbackAuthorizer, throttle, cors, domain, schedulerConcurrency } = props;
-  const reserved = schedulerConcurrency === 'unreserved' ? undefined : schedulerConcurrency;
-  return {
-    ...(api === undefined ? {} : { kind: api }),
-    ...(throttle === undefined ? {} : { throttle }),
-    ...(cors === undefined ? {} : { cors }),
-    ...(domain === undefined ? {} : { domain }),
-    ...(reserved === undefined ? {} : { reservedConcurrency: reserved }),
-    ...(authorizer === undefined ? {} : { authorizer }),
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(callbackAuthorizer === undefined ? {} : { callbackAuthorizer }),
-  };
+  const reservedConcurrency = schedulerConcurrency === 'unreserved' ? undefined : schedulerConcurrency;
+  return defined({
+    kind: api,
+    throttle,
+    cors,
+    domain,
+    reservedConcurrency,
+    authorizer,
+    scopes,
+    callbackAuthorizer,
+  });
 }
 
 /**

@@ -17,6 +17,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { CfnOutput, Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { defined } from '../core/values/defined.ts';
 import { DEFAULT_WAKE_SHARDS, type DetailBy, ENV, type MetricName } from '../aws/names.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { bringToRest } from './at-rest.ts';
@@ -332,15 +333,12 @@ export class Steadfast extends Construct {
       agents: [...this.agents.values(), ...this.#fleet.builtIn.values()],
       scheduler: this.scheduler.function as IFunction,
       supervisor: this.supervisor.function as IFunction,
-      ...(gateway === undefined ? {} : { api: gateway.api }),
       table: this.stateTable.table,
       audit: this.audit,
       failurePercent: failureAlarmPercent ?? 10,
       withDashboard: monitoring !== 'alarms',
       detailed: metricsBy.map((by) => ({ deployment: this.deploymentName, by, names: this.namesOf(by) })),
-      ...(canary === undefined ? {} : { canary }),
-      ...(alarmTopic === undefined ? {} : { alarmTopic }),
-      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+      ...defined({ api: gateway?.api, canary, alarmTopic, encryptionKey }),
     });
   }
 

@@ -11,6 +11,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, type AppProps as CdkAppProps, RemovalPolicy, type Stack, Tags } from 'aws-cdk-lib/core';
+import { defined } from '../core/values/defined.ts';
 import type { TriggerSources } from './declared-triggers.ts';
 import { discoverWorkflows } from './discover.ts';
 import { PACKAGE_ROOT } from '../project/package-files.ts';
@@ -109,9 +110,7 @@ async function stackAskedFor(
     description: 'Steadfast: multi-step processes that finish or are cleanly undone',
     workflows,
     settings,
-    ...(supervisorConcurrency === undefined ? {} : { supervisorConcurrency }),
-    ...(alarmEmail === undefined ? {} : { alarmEmail }),
-    ...(restoredTable === undefined ? {} : { restoredTable }),
+    ...defined({ supervisorConcurrency, alarmEmail, restoredTable }),
   };
   return { name: stackNameOf(stage, own), props };
 }
@@ -189,8 +188,7 @@ export async function synthesize(
     ...(props.outdir === undefined ? {} : { outdir: props.outdir }),
     builtinCloudFormationValidation: props.validation ?? true,
     context: {
-      ...(props.stage === undefined ? {} : { [CONTEXT.stage]: props.stage }),
-      ...(props.folders === undefined ? {} : { [CONTEXT.folders]: props.folders }),
+      ...defined({ [CONTEXT.stage]: props.stage, [CONTEXT.folders]: props.folders }),
       ...(props.bundling === false ? { 'aws:cdk:bundling-stacks': [] } : {}),
     },
   });

@@ -93,8 +93,7 @@ export const callOf = (
   idempotencyKey: ctx.idempotencyKey,
   deadlineAt: Math.floor(now + ctx.timeLeftMs()),
   input: of.input,
-  ...(of.output === undefined ? {} : { output: of.output }),
-  ...(ctx.accepted === undefined ? {} : { accepted: ctx.accepted }),
+  ...defined({ output: of.output, accepted: ctx.accepted }),
 });
 
 const bad = (what: string): AnswerError => new AnswerError('bad-answer', `the remote's answer ${what}`);

@@ -6,6 +6,7 @@
  * passed around.
  */
 
+import { defined } from '../core/values/defined.ts';
 import { type ExecutionView, questionsText, type StepView } from '../api/answers.ts';
 import type { WorkflowStepView, WorkflowView } from '../api/deployment-answers.ts';
 import { childrenNote, endsText, performerOf, stateText } from './waiting-steps.ts';
@@ -99,8 +100,7 @@ export function graphOfExecution(view: ExecutionView, deployed: readonly Workflo
           name,
           kind,
           after,
-          ...(agent === undefined ? {} : { agent }),
-          ...(onFailure === undefined ? {} : { onFailure }),
+          ...defined({ agent, onFailure }),
           ...(pointOfNoReturn === true ? { pointOfNoReturn } : {}),
         }),
         state,
