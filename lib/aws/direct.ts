@@ -2,23 +2,15 @@
  * Calls to DynamoDB, SQS and EventBridge without the SDK's middleware, which takes three times the processor
  * time of everything else that a function does (decision 32).
  *
- * Owns: the request, its time limit, how often it is made. Does not own: what a client already has (endpoint,
- * region, credentials, the rules for retries, how an error's answer is read), the connections (Node's
- * `http.Agent`), the signature (`signature.ts`).
+ * Owns: the request, how often it is made. Does not own: what a client already has (endpoint,
+ * region, credentials, the rules for retries, how an error's answer is read), the connections
+ * (`exchange.ts`), the signature (`signature.ts`).
  *
  * All three speak JSON in the form of a command's input and output, except for times and bytes: times become
  * seconds for EventBridge; no input that goes this way has bytes, and no output that is read has either. A
  * call may be made twice: our writes allow this (S15).
  */
 
-import {
-  Agent as PlainAgent,
-  type ClientRequest,
-  type IncomingHttpHeaders,
-  request as plainRequest,
-  type RequestOptions,
-} from 'node:http';
-import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { getEndpointFromInstructions } from '@smithy/core/endpoints';
 import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
 import type {
@@ -31,6 +23,7 @@ import type {
 } from '@smithy/types';
 import { clock } from './clock.ts';
 import type { ClockSkew } from './clock-skew.ts';
+import { type Answer, exchange, type Target, targetAt } from './exchange.ts';
 import { amzDate, authorization, type Scope } from './signature.ts';
 
 export interface DirectOptions {
@@ -38,12 +31,6 @@ export interface DirectOptions {
   readonly requestTimeout: number;
   /** Gets the store's time from each answer, to compare it with this process's clock. */
   readonly skew?: ClockSkew;
-}
-
-interface Answer {
-  readonly statusCode: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
 }
 
 /** The configuration that an SDK client has resolved. */
@@ -69,23 +56,14 @@ interface Sender {
 }
 
 /** Where the requests of one client go, and how. */
-interface Place {
+interface Place extends Target {
   readonly host: string;
   readonly scope: Scope;
   readonly contentType: string;
   readonly retries: RetryStrategyV2;
   /** The token with which every call begins. */
   readonly first: RetryToken;
-  readonly request: typeof plainRequest;
-  readonly to: RequestOptions;
 }
-
-/**
- * The number of connections is the SDK's default. Idle connections keep no process alive, and TLS sessions
- * are resumed.
- */
-const CONNECTIONS = { keepAlive: true, maxSockets: 50 } as const;
-export const AGENTS = { plain: new PlainAgent(CONNECTIONS), tls: new TlsAgent(CONNECTIONS) };
 
 /**
  * Errors with which AWS rejects the form of these requests: nothing was done, and the SDK's own request may
@@ -126,7 +104,6 @@ async function placeOf(config: Config, command: Command): Promise<Place> {
     command.constructor as object,
     config as object,
   );
-  const isPlain = url.protocol === 'http:';
   const retries = await config.retryStrategy();
   return {
     host: url.host,
@@ -134,14 +111,7 @@ async function placeOf(config: Config, command: Command): Promise<Place> {
     contentType: `application/x-amz-json-${config.protocol.getJsonRpcVersion()}`,
     retries,
     first: await retries.acquireInitialRetryToken(''),
-    request: isPlain ? plainRequest : tlsRequest,
-    to: {
-      agent: isPlain ? AGENTS.plain : AGENTS.tls,
-      host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-      port: url.port,
-      method: 'POST',
-      path: '/',
-    },
+    ...targetAt(config.defaultSigningName, 'POST', new URL('/', url)),
   };
 }
 
@@ -245,52 +215,3 @@ async function post(
     return await post(config, target, body, place, { requestTimeout });
   return answer;
 }
-
-/**
- * Node's errors for a kept connection that the other side had closed: the request was neither read nor
- * answered.
- */
-const CLOSED: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
-
-function exchange(
-  { request, to }: Place,
-  headers: Readonly<Record<string, string | number>>,
-  body: string,
-  limitMs: number,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    let asked: ClientRequest | undefined;
-    let isOver = false;
-    const timer = setTimeout(() => {
-      isOver = true;
-      fail(Object.assign(new Error(`no answer within ${limitMs} ms`), { name: 'TimeoutError' }));
-      asked?.destroy();
-    }, limitMs);
-    const fail = (error: unknown): void => {
-      clearTimeout(timer);
-      reject(error);
-    };
-    const ask = (): void => {
-      const one = request({ ...to, headers }, (answer) => {
-        const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.on('error', fail);
-        answer.on('end', () => {
-          clearTimeout(timer);
-          resolve({ statusCode: answer.statusCode ?? 0, headers: answer.headers, body: joined(chunks) });
-        });
-      });
-      asked = one;
-      one.on('error', (error: NodeJS.ErrnoException) => {
-        // Asking again costs no attempt: after a pause of the process all its connections may be closed.
-        if (one.reusedSocket && CLOSED.has(error.code) && !isOver) ask();
-        else fail(error);
-      });
-      one.end(body);
-    };
-    ask();
-  });
-}
-
-const joined = (chunks: readonly Buffer[]): Buffer =>
-  chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);

@@ -126,9 +126,9 @@ export function dynamoErasure(
         return 'removed';
       } catch (error) {
         // A transaction is writing the record at this moment, so it is no longer the record that was found.
-        if (error instanceof TransactionConflictException) return 'conflict';
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        return 'conflict';
+        const isBeingWritten = error instanceof TransactionConflictException;
+        if (isBeingWritten || error instanceof ConditionalCheckFailedException) return 'conflict';
+        throw error;
       }
     },
   };

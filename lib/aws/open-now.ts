@@ -15,7 +15,7 @@ import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { type Breaker, notBeforeOf } from '../core/step/breaker.ts';
 import { readMany } from './dynamo-batch.ts';
 import { INBOX_SHARDS, INBOX_KEY, shardsOf } from './dynamo-indexes.ts';
-import { INCIDENT_PREFIX, type Item, jsonIn } from './dynamo-items.ts';
+import { INCIDENT_PREFIX, jsonIn } from './dynamo-items.ts';
 import { BREAKER, itemKey } from './dynamo-side-records.ts';
 import { TABLE } from './names.ts';
 
@@ -45,9 +45,6 @@ export class OpenGauge {
     this.#countedAt = now;
   }
 }
-
-/** Pages of a shard, 1 MB each: some thousand incidents. More would be meaningless to a person. */
-const MOST_PAGES = 1;
 
 /**
  * @param agents whose breakers count
@@ -91,28 +88,20 @@ async function countInbox(client: DynamoDBClient, table: string): Promise<Inbox>
   return { incidents: sum('incidents'), entries: sum('entries') };
 }
 
+/** One page, 1 MB: some thousand incidents. More would be meaningless to a person. */
 async function countShard(client: DynamoDBClient, table: string, shard: string): Promise<Inbox> {
-  let [incidents, all] = [0, 0];
-  let from: Item | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const answer = await client.send(
-      new QueryCommand({
-        TableName: table,
-        IndexName: TABLE.listIndex.name,
-        Select: 'COUNT',
-        KeyConditionExpression: '#key = :key',
-        // An approval that waits for its answer is in the same inbox, but nothing has gone wrong: it is read,
-        // and counted separately.
-        FilterExpression: 'begins_with(#sk, :incident)',
-        ExpressionAttributeNames: { '#key': TABLE.listIndex.pk, '#sk': TABLE.sk },
-        ExpressionAttributeValues: { ':key': { S: shard }, ':incident': { S: INCIDENT_PREFIX } },
-        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-      }),
-    );
-    incidents += answer.Count ?? 0;
-    all += answer.ScannedCount ?? 0;
-    from = answer.LastEvaluatedKey;
-    if (from === undefined) break;
-  }
+  const { Count: incidents = 0, ScannedCount: all = 0 } = await client.send(
+    new QueryCommand({
+      TableName: table,
+      IndexName: TABLE.listIndex.name,
+      Select: 'COUNT',
+      KeyConditionExpression: '#key = :key',
+      // An approval that waits for its answer is in the same inbox, but nothing has gone wrong: it is read,
+      // and counted separately.
+      FilterExpression: 'begins_with(#sk, :incident)',
+      ExpressionAttributeNames: { '#key': TABLE.listIndex.pk, '#sk': TABLE.sk },
+      ExpressionAttributeValues: { ':key': { S: shard }, ':incident': { S: INCIDENT_PREFIX } },
+    }),
+  );
   return { incidents, entries: Math.max(0, all - incidents) };
 }

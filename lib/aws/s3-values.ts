@@ -1,7 +1,7 @@
 /**
  * Large values as objects of one bucket, over S3's own HTTP.
  *
- * Owns: the requests, how often one is made and for how long, what each answer means. Does not own: keys
+ * Owns: the requests, how often one is made, what each answer means. Does not own: keys
  * (`core/records/large-values.ts`), who removes what (`supervisor/audit-values.ts`), the signature
  * (`signature.ts`).
  *
@@ -10,14 +10,11 @@
  * that no other write uses.
  */
 
-import type { ClientRequest, IncomingMessage } from 'node:http';
-import { request as plainRequest } from 'node:http';
-import { request as tlsRequest } from 'node:https';
 import { isTransientError, StandardRetryStrategy } from '@smithy/core/retry';
 import type { AwsCredentialIdentity, Provider, RetryErrorType, SdkError } from '@smithy/types';
 import type { LargeValueInventory, LargeValues, Page, StoredValue } from '../core/ports.ts';
 import { clock } from './clock.ts';
-import { AGENTS } from './direct.ts';
+import { type Answer, exchange, targetAt } from './exchange.ts';
 import { ENV } from './names.ts';
 import { amzDate, authorization, encodedPart, s3Place, sha256 } from './signature.ts';
 
@@ -38,10 +35,6 @@ export interface S3Options {
 }
 
 type Method = 'GET' | 'PUT' | 'DELETE';
-interface Answer {
-  readonly status: number;
-  readonly body: Buffer;
-}
 
 /**
  * S3's answer for a missing object, with `NoSuchKey`. A role that may not list is refused instead, with a
@@ -131,7 +124,7 @@ async function repeated(retries: StandardRetryStrategy, ask: () => Promise<Answe
     let failed: { readonly error: unknown; readonly answer?: Answer };
     try {
       const answer = await ask();
-      if (answer.status < 500 && answer.status !== 429) {
+      if (answer.statusCode < 500 && answer.statusCode !== 429) {
         retries.recordSuccess(token);
         return answer;
       }
@@ -160,7 +153,7 @@ function typeOf({
   readonly answer?: Answer;
 }): RetryErrorType | undefined {
   if (answer !== undefined)
-    return answer.status === 503 || answer.status === 429 ? 'THROTTLING' : 'TRANSIENT';
+    return answer.statusCode === 503 || answer.statusCode === 429 ? 'THROTTLING' : 'TRANSIENT';
   return isTransientError(error as SdkError) || isBroken(error) ? 'TRANSIENT' : undefined;
 }
 
@@ -174,16 +167,16 @@ const BROKEN: ReadonlySet<unknown> = new Set([
 const isBroken = (error: unknown): boolean => BROKEN.has(Object(error).code);
 
 function accepted(answer: Answer, operation: string): Answer {
-  if (answer.status < 300) return answer;
+  if (answer.statusCode < 300) return answer;
   throw refusal(answer, operation);
 }
 
 /** The error names no key: a key contains an execution's id. */
 const refusal = (answer: Answer, operation: string): Error => {
-  const code = codeIn(answer) ?? `HTTP ${answer.status}`;
+  const code = codeIn(answer) ?? `HTTP ${answer.statusCode}`;
   return Object.assign(new Error(`${operation} of a large value: ${code}`), {
     name: code,
-    $metadata: { httpStatusCode: answer.status },
+    $metadata: { httpStatusCode: answer.statusCode },
   });
 };
 
@@ -193,9 +186,9 @@ const codeIn = (answer: Answer): string | undefined =>
   /<Code>([A-Za-z0-9.]{1,100})<\/Code>/.exec(startOf(answer))?.[1];
 
 const isNotThere = (answer: Answer): boolean =>
-  answer.status === NOT_THERE
+  answer.statusCode === NOT_THERE
     ? codeIn(answer) === 'NoSuchKey'
-    : answer.status === MAY_NOT_LIST && /<Message>[^<]* s3:ListBucket /.test(startOf(answer));
+    : answer.statusCode === MAY_NOT_LIST && /<Message>[^<]* s3:ListBucket /.test(startOf(answer));
 
 async function once(
   { region, credentials, requestTimeout = REQUEST_TIMEOUT_MS }: S3Options,
@@ -216,41 +209,7 @@ async function once(
     authorization: authorization(signed, body, known, scope, s3Place(method, url)),
     'content-length': body.byteLength,
   };
-  return await exchange(method, url, headers, body, requestTimeout);
-}
-
-function exchange(
-  method: Method,
-  url: URL,
-  headers: Readonly<Record<string, string | number>>,
-  body: Uint8Array,
-  limitMs: number,
-): Promise<Answer> {
-  const isPlain = url.protocol === 'http:';
-  const request = isPlain ? plainRequest : tlsRequest;
-  const agent = isPlain ? AGENTS.plain : AGENTS.tls;
-  return new Promise((resolve, reject) => {
-    let asked: ClientRequest | undefined;
-    const timer = setTimeout(() => {
-      fail(Object.assign(new Error(`no answer of S3 within ${limitMs} ms`), { name: 'TimeoutError' }));
-      asked?.destroy();
-    }, limitMs);
-    const fail = (error: unknown): void => {
-      clearTimeout(timer);
-      reject(error);
-    };
-    asked = request(url, { method, headers, agent }, (answer: IncomingMessage) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('error', fail);
-      answer.on('end', () => {
-        clearTimeout(timer);
-        resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks) });
-      });
-    });
-    asked.on('error', fail);
-    asked.end(body);
-  });
+  return await exchange(targetAt('S3', method, url), headers, body, requestTimeout);
 }
 
 /** Reads a page of a list. Our keys have no character that XML must escape. */

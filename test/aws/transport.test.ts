@@ -21,7 +21,7 @@ import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { ClockSkew } from '../../lib/aws/clock-skew.ts';
 import { clock } from '../../lib/aws/clock.ts';
-import { AGENTS } from '../../lib/aws/direct.ts';
+import { AGENTS } from '../../lib/aws/exchange.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { ENV, type Transport, TRANSPORTS } from '../../lib/aws/names.ts';
 import { authorization } from '../../lib/aws/signature.ts';
