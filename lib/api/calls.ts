@@ -14,73 +14,55 @@ export interface Call {
   readonly name: string;
   /** A field that each of its answers has; an answer without it does not come from this API. */
   readonly has: string;
+  /** @default 'read', which every GET is */
+  readonly kind?: CallKind;
+}
+
+interface Calls {
+  readonly [route: `GET ${string}`]: Call;
+  readonly [route: `POST ${string}`]: Call & { readonly kind: CallKind };
 }
 
 export const CALLS = {
   'GET /workflows': { name: 'workflows', has: 'items' },
   'GET /workflows/{name}': { name: 'workflow', has: 'steps' },
-  'POST /workflows/{name}/executions': { name: 'start', has: 'executionId' },
-  'POST /workflows/{name}/runs': { name: 'run', has: 'steps' },
-  'POST /workflows/{name}/messages': { name: 'sendByKey', has: 'order' },
-  'POST /workflows/{name}/pause': { name: 'pauseWorkflow', has: 'workflow' },
-  'POST /workflows/{name}/resume': { name: 'resumeWorkflow', has: 'workflow' },
+  'POST /workflows/{name}/executions': { name: 'start', has: 'executionId', kind: 'start' },
+  'POST /workflows/{name}/runs': { name: 'run', has: 'steps', kind: 'run' },
+  'POST /workflows/{name}/messages': { name: 'sendByKey', has: 'order', kind: 'start' },
+  'POST /workflows/{name}/pause': { name: 'pauseWorkflow', has: 'workflow', kind: 'operate' },
+  'POST /workflows/{name}/resume': { name: 'resumeWorkflow', has: 'workflow', kind: 'operate' },
   'GET /executions': { name: 'list', has: 'items' },
   'GET /executions/{id}': { name: 'get', has: 'steps' },
   'GET /executions/{id}/why': { name: 'why', has: 'past' },
-  'POST /executions/{id}/cancel': { name: 'cancel', has: 'executionId' },
-  'POST /executions/{id}/pause': { name: 'pause', has: 'executionId' },
-  'POST /executions/{id}/resume': { name: 'resume', has: 'executionId' },
-  'POST /executions/{id}/retry': { name: 'retry', has: 'executionId' },
-  'POST /executions/{id}/messages': { name: 'sendById', has: 'order' },
-  'POST /executions/{id}/erase': { name: 'erase', has: 'executionId' },
-  'POST /executions/{id}/incidents/{n}/resolve': { name: 'resolve', has: 'executionId' },
-  'POST /bulk': { name: 'makeBulk', has: 'bulkId' },
+  'POST /executions/{id}/cancel': { name: 'cancel', has: 'executionId', kind: 'operate' },
+  'POST /executions/{id}/pause': { name: 'pause', has: 'executionId', kind: 'operate' },
+  'POST /executions/{id}/resume': { name: 'resume', has: 'executionId', kind: 'operate' },
+  'POST /executions/{id}/retry': { name: 'retry', has: 'executionId', kind: 'operate' },
+  'POST /executions/{id}/messages': { name: 'sendById', has: 'order', kind: 'start' },
+  'POST /executions/{id}/erase': { name: 'erase', has: 'executionId', kind: 'erase' },
+  'POST /executions/{id}/incidents/{n}/resolve': { name: 'resolve', has: 'executionId', kind: 'operate' },
+  'POST /bulk': { name: 'makeBulk', has: 'bulkId', kind: 'operate' },
   'GET /bulk/{id}': { name: 'bulk', has: 'bulkId' },
-  'POST /bulk/{id}/collect': { name: 'collectBulk', has: 'bulkId' },
-  'POST /bulk/{id}/confirm': { name: 'confirmBulk', has: 'bulkId' },
-  'POST /bulk/{id}/answer': { name: 'answerBulk', has: 'bulkId' },
-  'POST /callbacks/{token}/complete': { name: 'completeCallback', has: 'status' },
-  'POST /callbacks/{token}/fail': { name: 'failCallback', has: 'status' },
-  'POST /callbacks/{token}/heartbeat': { name: 'heartbeatCallback', has: 'status' },
+  'POST /bulk/{id}/collect': { name: 'collectBulk', has: 'bulkId', kind: 'operate' },
+  'POST /bulk/{id}/confirm': { name: 'confirmBulk', has: 'bulkId', kind: 'operate' },
+  'POST /bulk/{id}/answer': { name: 'answerBulk', has: 'bulkId', kind: 'callback' },
+  'POST /callbacks/{token}/complete': { name: 'completeCallback', has: 'status', kind: 'callback' },
+  'POST /callbacks/{token}/fail': { name: 'failCallback', has: 'status', kind: 'callback' },
+  'POST /callbacks/{token}/heartbeat': { name: 'heartbeatCallback', has: 'status', kind: 'callback' },
   'GET /incidents': { name: 'incidents', has: 'items' },
   'GET /overview': { name: 'overview', has: 'endedWithoutSuccess' },
   'GET /agents': { name: 'agents', has: 'items' },
-  'POST /agents/{name}/pause': { name: 'pauseAgent', has: 'agent' },
-  'POST /agents/{name}/resume': { name: 'resumeAgent', has: 'agent' },
-  'POST /agents/{name}/try-now': { name: 'tryAgentNow', has: 'woken' },
+  'POST /agents/{name}/pause': { name: 'pauseAgent', has: 'agent', kind: 'operate' },
+  'POST /agents/{name}/resume': { name: 'resumeAgent', has: 'agent', kind: 'operate' },
+  'POST /agents/{name}/try-now': { name: 'tryAgentNow', has: 'woken', kind: 'operate' },
   'GET /health': { name: 'health', has: 'oldestOverdueMs' },
   'GET /openapi.json': { name: 'openapi', has: 'openapi' },
-} as const satisfies Readonly<Record<string, Call>>;
+} as const satisfies Calls;
 
 /** Method and path, as the gateway names a route. */
 export type Route = keyof typeof CALLS;
 
-/** The kinds of the routes that change something. A list of its own, because no client reads it. */
-const KINDS: Readonly<Record<Exclude<Route, `GET ${string}`>, CallKind>> = {
-  'POST /workflows/{name}/executions': 'start',
-  'POST /workflows/{name}/runs': 'run',
-  'POST /workflows/{name}/messages': 'start',
-  'POST /workflows/{name}/pause': 'operate',
-  'POST /workflows/{name}/resume': 'operate',
-  'POST /executions/{id}/cancel': 'operate',
-  'POST /executions/{id}/pause': 'operate',
-  'POST /executions/{id}/resume': 'operate',
-  'POST /executions/{id}/retry': 'operate',
-  'POST /executions/{id}/messages': 'start',
-  'POST /executions/{id}/erase': 'erase',
-  'POST /executions/{id}/incidents/{n}/resolve': 'operate',
-  'POST /bulk': 'operate',
-  'POST /bulk/{id}/collect': 'operate',
-  'POST /bulk/{id}/confirm': 'operate',
-  'POST /bulk/{id}/answer': 'callback',
-  'POST /callbacks/{token}/complete': 'callback',
-  'POST /callbacks/{token}/fail': 'callback',
-  'POST /callbacks/{token}/heartbeat': 'callback',
-  'POST /agents/{name}/pause': 'operate',
-  'POST /agents/{name}/resume': 'operate',
-  'POST /agents/{name}/try-now': 'operate',
+export const kindOf = (route: Route): CallKind => {
+  const call: Call = CALLS[route];
+  return call.kind ?? 'read';
 };
-
-/** The kind of a route; a GET only reads. */
-export const kindOf = (route: Route): CallKind =>
-  (KINDS as Partial<Record<Route, CallKind>>)[route] ?? 'read';
