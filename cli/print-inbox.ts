@@ -12,7 +12,7 @@ import {
   type QuestionGroup,
   questionGroups,
 } from '../lib/view/question-groups.ts';
-import { countText, durationText, printable, table } from '../lib/view/text.ts';
+import { type Columns, countText, durationText, printable, tableOf } from '../lib/view/text.ts';
 import { answerLine } from './print.ts';
 
 interface Shown {
@@ -30,15 +30,15 @@ export function inboxText({ items, cursor }: IncidentPage, { now, isEach, typed 
   const rows = isEach ? items.map((item): QuestionGroup => [item]) : groups;
   const answers = groups.map((group) => `  ${lineFor(group, typed)}\n`).join('');
   const total = `${countText(items.length, atLeast)} open, the earliest deadline first\n`;
-  return `${total}${tableOf(
+  return `${total}${groupTable(
     rows,
     now,
     isEach ? undefined : atLeast,
   )}\nAnswer with:\n${answers}${eachText(groups, isEach, typed)}`;
 }
 
-function tableOf(groups: readonly QuestionGroup[], now: number, atLeast: true | undefined): string {
-  const columns: (readonly [string, (group: QuestionGroup) => string])[] = [
+function groupTable(groups: readonly QuestionGroup[], now: number, atLeast: true | undefined): string {
+  const columns: Columns<QuestionGroup> = [
     ['EXECUTION', ([{ executionId }, ...others]) => `${executionId}${others.length === 0 ? '' : ' …'}`],
     ['COUNT', ({ length }) => (length === 1 && atLeast === undefined ? '' : countText(length, atLeast))],
     ['INCIDENT', (group) => numberText(group)],
@@ -48,12 +48,7 @@ function tableOf(groups: readonly QuestionGroup[], now: number, atLeast: true | 
     ['OPEN FOR', (group) => durationText(now - Math.min(...group.map(({ openedAt }) => openedAt)))],
     ['OTHERWISE', (group) => otherwiseText(group, now)],
   ];
-  // Leaves out columns that are empty in every row.
-  const shown = columns.filter(([, textOf]) => groups.some((group) => textOf(group) !== ''));
-  return table(
-    shown.map(([head]) => head),
-    groups.map((group) => shown.map(([, textOf]) => textOf(group))),
-  );
+  return tableOf(columns, groups);
 }
 
 const FAILURE_CHARS = 110;

@@ -15,9 +15,7 @@ import {
   situationLines,
   waitsText,
 } from '../lib/view/deployment.ts';
-import { countText, durationText, printable, table } from '../lib/view/text.ts';
-
-type Fact = readonly [name: string, text: string];
+import { countText, durationText, type Fact, factLines, printable, table } from '../lib/view/text.ts';
 
 /** @param next turns a command line into what a person types */
 export function overviewText(overview: Overview, next: (line: string) => string): string {
@@ -47,9 +45,7 @@ export function overviewText(overview: Overview, next: (line: string) => string)
   if (overview.waits !== undefined)
     facts.push(['waiting clients', waitsText(overview.waits, at, clockAheadMs)]);
   facts.push(...pauseFacts(overview), ...oldPlanFacts(overview, next));
-  const width = Math.max(...facts.map(([name]) => name.length));
-  const head = facts.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('');
-  return `${head}${workflowsText(overview, next('list --workflow <name> --status open'))}`;
+  return `${factLines(facts)}${workflowsText(overview, next('list --workflow <name> --status open'))}`;
 }
 
 const listed = (counts: Readonly<Partial<Record<string, number>>>, atLeast: true | undefined): string =>

@@ -4,8 +4,7 @@
  */
 
 import type { ExecutionStatus, ExecutionView, IncidentView, Standing, Stopped } from '../lib/api/answers.ts';
-
-type Facts = (readonly [string, string])[];
+import type { Fact } from '../lib/view/text.ts';
 
 /**
  * The status in words. An execution that ends without undo has the status 'compensating', although nothing is
@@ -18,12 +17,15 @@ export const statusText = (status: ExecutionStatus, undo: false | undefined): st
  * Prints the effects in place of an execution that ended without success or waits for a person. While it
  * runs, its steps show them.
  */
-export function standingFacts({ standing, status }: Pick<ExecutionView, 'standing' | 'status'>): Facts {
+export function standingFacts({
+  standing,
+  status,
+}: Pick<ExecutionView, 'standing' | 'status'>): readonly Fact[] {
   if (standing === undefined || status === 'running') return [];
   return factsOf(standing);
 }
 
-const factsOf = (standing: Standing): Facts => {
+const factsOf = (standing: Standing): readonly Fact[] => {
   const { stands, mayStand } = standing;
   if (stands + mayStand === 0) return [['in effect', 'nothing']];
   return [
@@ -46,7 +48,7 @@ function names(
 }
 
 /** The effects that stay if the incident is resolved with 'keep'. */
-export function leavesFact({ choices = [] }: IncidentView): Facts {
+export function leavesFact({ choices = [] }: IncidentView): readonly Fact[] {
   const { leaves } = choices.find(({ choice }) => choice === 'keep') ?? {};
   return leaves === undefined ? [] : [["'keep' leaves", textOf(leaves)]];
 }

@@ -24,7 +24,19 @@ import {
 import { leavesFact, standingFacts, statusText } from './print-standing.ts';
 import { pauseText, underWayText } from '../lib/view/deployment.ts';
 import { type Row, timesText } from '../lib/view/timeline.ts';
-import { byText, type Cells, countText, durationText, printable, table, timeText } from '../lib/view/text.ts';
+import {
+  byText,
+  type Cells,
+  type Columns,
+  countText,
+  durationText,
+  type Fact,
+  factLines,
+  printable,
+  table,
+  tableOf,
+  timeText,
+} from '../lib/view/text.ts';
 
 /** The results of a list, page by page. */
 export interface Found {
@@ -35,7 +47,7 @@ export interface Found {
 
 export function listText({ items, more, orderedBy }: Found, now: number): string {
   if (items.length === 0) return 'No executions.\n';
-  const columns: (readonly [string, (item: ExecutionSummary) => string])[] = [
+  const columns: Columns<ExecutionSummary> = [
     ['EXECUTION', ({ executionId }) => executionId],
     ['WORKFLOW', ({ workflow }) => workflow],
     ['STATUS', statusOf],
@@ -46,20 +58,9 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
     ['BECAUSE', becauseText],
     ['CODE', ({ code }) => printable(code ?? '')],
   ];
-  // Leaves out columns that are empty in every row.
-  const shown = columns.filter(([, textOf]) => items.some((item) => textOf(item) !== ''));
-  const rows = items.map((item) => shown.map(([, textOf]) => textOf(item)));
   const order = orderedBy === 'wakeAt' ? 'More than 10,000 are open, listed by due time.\n' : '';
   const rest = more ? 'There are more: raise --limit, or filter (list --help).\n' : '';
-  return (
-    table(
-      shown.map(([head]) => head),
-      rows,
-    ) +
-    causesText(items) +
-    order +
-    rest
-  );
+  return tableOf(columns, items) + causesText(items) + order + rest;
 }
 
 /** The reason why an execution does not simply run, as far as its own record says. */
@@ -87,13 +88,13 @@ function causesText(items: readonly ExecutionSummary[]): string {
 }
 
 /** An open incident: what failed, and the resolutions that are safe now. */
-export const incidentFact = (one: IncidentView): readonly [string, string] => [
+export const incidentFact = (one: IncidentView): Fact => [
   `incident ${one.number}`,
   `${one.step === undefined ? '' : `${one.step}: `}${one.failure.message} (${(one.choices ?? []).map(({ choice }) => choice).join(', ')})`,
 ];
 
 /** The agent's answer, for a step whose work is done. Other incidents have none. */
-export const answerFact = (one: IncidentView): readonly (readonly [string, string])[] =>
+export const answerFact = (one: IncidentView): readonly Fact[] =>
   one.wrongAnswer === undefined ? [] : [['it answered', printable(one.wrongAnswer)]];
 
 export const openIncidentFacts = (view: ExecutionView): readonly IncidentView[] =>
@@ -110,7 +111,7 @@ export function executionText(
   invocation: (line: string) => string,
 ): string {
   const { cause } = view;
-  const facts: (readonly [string, string])[] = [
+  const facts: readonly Fact[] = [
     ['execution', view.executionId],
     ['workflow', view.workflow],
     ['status', statusText(view.status, view.cause?.undo)],
@@ -141,19 +142,14 @@ export function executionText(
     ...answerFacts(view, invocation),
     ...actedFacts(view),
   ];
-  const width = Math.max(...facts.map(([name]) => name.length));
-  const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
-  return `${head}\n${table(
+  return `${factLines(facts)}\n${table(
     ['STEP', 'STATUS', 'AGENT', 'NOTE'],
     view.steps.map((step) => stepRow(step, view, now)),
   )}${childrenText(view)}${attemptsText(view)}${omittedText(view, invocation)}`;
 }
 
 /** Questions in child executions, with the command that shows them. */
-const askedFacts = (
-  { asked }: ExecutionView,
-  invocation: (line: string) => string,
-): (readonly [string, string])[] =>
+const askedFacts = ({ asked }: ExecutionView, invocation: (line: string) => string): readonly Fact[] =>
   asked === undefined
     ? []
     : [
@@ -186,7 +182,7 @@ const endText = ({ status, at }: NonNullable<ExecutionView['end']>): string =>
   `${status}, ${timeText(at)}; its on-failure steps run next`;
 
 /** Prints the pause under way. */
-function pauseFact({ status, pauses }: ExecutionView, now: number): (readonly [string, string])[] {
+function pauseFact({ status, pauses }: ExecutionView, now: number): readonly Fact[] {
   const pause = status === 'paused' ? pauses?.at(-1) : undefined;
   if (pause === undefined) return [];
   const since = `for ${durationText(now - pause.at)}${byText(pause.by)}: ${pause.reason}`;

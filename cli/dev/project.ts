@@ -125,12 +125,20 @@ interface Stack {
   readonly steadfasts: readonly FoundSteadfast[];
 }
 
-function stacksIn(assembly: string): Stack[] {
+/** The artifacts of an assembly, and of those of CDK stages in it. */
+export function artifactsIn(assembly: string): Artifact[] {
   const manifest = join(assembly, 'manifest.json');
   if (!existsSync(manifest)) return [];
-  const artifacts = Object.entries(Object(readObject(manifest)['artifacts']) as Record<string, Artifact>);
-  return artifacts.flatMap(([id, { type, displayName: stackPath = id, properties = {} }]) => {
-    if (type === 'cdk:cloud-assembly') return stacksIn(join(assembly, String(properties['directoryName'])));
+  const artifacts = Object(readObject(manifest)['artifacts']) as Record<string, Omit<Artifact, 'id'>>;
+  return Object.entries(artifacts).flatMap(([id, artifact]) =>
+    artifact.type === 'cdk:cloud-assembly'
+      ? artifactsIn(join(assembly, String(artifact.properties?.['directoryName'])))
+      : [{ ...artifact, id, assembly }],
+  );
+}
+
+function stacksIn(root: string): Stack[] {
+  return artifactsIn(root).flatMap(({ id, assembly, type, displayName: stackPath = id, properties = {} }) => {
     if (type !== 'aws:cloudformation:stack') return [];
     const template = join(assembly, String(properties['templateFile']));
     const { Resources } = readObject(template);
@@ -165,9 +173,14 @@ function agentsOf({ Properties }: Resource): string[] {
 }
 
 interface Artifact {
+  readonly id: string;
+  /** The folder of its assembly. */
+  readonly assembly: string;
   readonly type?: string;
   readonly displayName?: string;
   readonly properties?: Readonly<Record<string, unknown>>;
+  readonly metadata?: object;
+  readonly additionalMetadataFile?: string;
 }
 
 interface Resource {

@@ -4,10 +4,9 @@
  * Owns: where an assembly keeps them, and which matter on a laptop. Does not own: the warnings (`lib/infra`).
  */
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { printable } from '../../lib/view/text.ts';
-import { readObject } from './project.ts';
+import { artifactsIn, readObject } from './project.ts';
 
 /** Warnings that concern only an account. */
 const NOT_HERE: ReadonlySet<string> = new Set([
@@ -37,30 +36,12 @@ interface Entry {
   readonly data?: unknown;
 }
 
-type Metadata = Readonly<Record<string, readonly Entry[]>>;
-
 /**
  * The entries of an assembly: older versions of the CDK keep them in the manifest, later ones in a file
  * beside it.
  */
-function entriesIn(assembly: string): readonly Entry[] {
-  const manifest = join(assembly, 'manifest.json');
-  if (!existsSync(manifest)) return [];
-  const artifacts = Object(readObject(manifest)['artifacts']) as Readonly<Record<string, Artifact>>;
-  return Object.values(artifacts).flatMap(
-    ({ type, properties = {}, metadata = {}, additionalMetadataFile }) => {
-      if (type === 'cdk:cloud-assembly')
-        return entriesIn(join(assembly, String(properties['directoryName'])));
-      const more =
-        additionalMetadataFile === undefined ? {} : readObject(join(assembly, additionalMetadataFile));
-      return [metadata, more as Metadata].flatMap((one) => Object.values(one).flat());
-    },
-  );
-}
-
-interface Artifact {
-  readonly type?: string;
-  readonly properties?: Readonly<Record<string, unknown>>;
-  readonly metadata?: Metadata;
-  readonly additionalMetadataFile?: string;
-}
+const entriesIn = (root: string): readonly Entry[] =>
+  artifactsIn(root).flatMap(({ assembly, metadata = {}, additionalMetadataFile: file }) => {
+    const more = file === undefined ? {} : readObject(join(assembly, file));
+    return [metadata, more].flatMap((one) => Object.values(one as Readonly<Record<string, Entry[]>>).flat());
+  });

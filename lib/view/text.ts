@@ -24,6 +24,26 @@ export function table(head: Cells, rows: readonly Cells[]): string {
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
+export type Columns<Item> = readonly (readonly [head: string, textOf: (item: Item) => string])[];
+
+/** A table of items, without the columns that are empty in every row. */
+export function tableOf<Item>(columns: Columns<Item>, items: readonly Item[]): string {
+  const shown = columns.filter(([, textOf]) => items.some((item) => textOf(item) !== ''));
+  const rows = items.map((item) => shown.map(([, textOf]) => textOf(item)));
+  return table(
+    shown.map(([head]) => head),
+    rows,
+  );
+}
+
+export type Fact = readonly [name: string, text: string];
+
+/** A line for each fact, the texts below each other. */
+export function factLines(facts: readonly Fact[]): string {
+  const width = Math.max(...facts.map(([name]) => name.length));
+  return facts.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('');
+}
+
 /** The caller, such as ' by local:ann', or nothing. */
 export const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);
 

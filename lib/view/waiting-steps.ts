@@ -13,7 +13,7 @@ import {
   type StepView,
 } from '../api/answers.ts';
 import type { RecoveryView, WorkflowStepView } from '../api/deployment-answers.ts';
-import { byText, durationText, printable, table, timeText } from './text.ts';
+import { byText, durationText, type Fact, printable, table, timeText } from './text.ts';
 
 type Children = NonNullable<StepView['children']>;
 
@@ -75,10 +75,7 @@ export const openApprovals = (view: ExecutionView): readonly StepView[] =>
   view.steps.filter(({ kind, token, waitsUntil }) => kind === 'approval' && token && waitsUntil);
 
 /** The commands that answer open callbacks and approvals. */
-export const answerFacts = (
-  view: ExecutionView,
-  invocation: (line: string) => string,
-): (readonly [string, string])[] =>
+export const answerFacts = (view: ExecutionView, invocation: (line: string) => string): readonly Fact[] =>
   view.steps.flatMap((step) => {
     if (step.token === undefined) return [];
     const line =
@@ -91,7 +88,7 @@ export const answerFacts = (
   });
 
 /** The people who acted by hand, if the API's authorizer vouches for their names. */
-export const actedFacts = (view: ExecutionView): (readonly [string, string])[] => [
+export const actedFacts = (view: ExecutionView): readonly Fact[] => [
   ...(view.retries ?? []).map(
     ({ at, by, reason }) => ['tried again', `${timeText(at)}${byText(by)}: ${reason}`] as const,
   ),
