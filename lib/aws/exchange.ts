@@ -1,8 +1,8 @@
 /**
  * One HTTP request to AWS, and its answer.
  *
- * Owns: the connections (Node's `http.Agent`), the time limit of an attempt, a kept connection that was closed
- * meanwhile. Does not own: what is sent and how often (`direct.ts`, `s3-values.ts`), the signature
+ * Owns: the connections (Node's `http.Agent`), the time limit of an attempt, a kept connection that was
+ * closed meanwhile. Does not own: what is sent and how often (`direct.ts`, `s3-values.ts`), the signature
  * (`signature.ts`).
  */
 
