@@ -12,17 +12,18 @@
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import { AnyPrincipal, Effect, Grant as Grants, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { type Code, Function as LambdaFunction, type IFunction, type Tracing } from 'aws-cdk-lib/aws-lambda';
+import { type Code, Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Queue, QueuePolicy } from 'aws-cdk-lib/aws-sqs';
 import { Duration, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { encryptedBy } from './queue-rules.ts';
+import type { SharedSettings } from './function.ts';
 import { defined } from '../core/values/defined.ts';
 import { ENV } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { AgentHost } from './agent-hosts.ts';
-import { AgentFunction, atRest, functionTimeout } from './deployed-agent.ts';
+import { AgentFunction, functionTimeout } from './deployed-agent.ts';
 import type { DeclaredWork } from './discovery.ts';
-import type { LogSettings } from './function.ts';
 import { queuePrefix } from './queue-names.ts';
 
 /**
@@ -47,19 +48,14 @@ export interface AgentDeclaration {
   readonly peers: readonly string[];
 }
 
-export interface AgentFleetProps {
+export interface AgentFleetProps extends SharedSettings {
   readonly agents: readonly AgentDeclaration[];
   /** Agents that the deployment adds itself. No other agent sends to them, and they send to all. */
   readonly builtIn?: readonly AgentDeclaration[];
   readonly code: (agentName: string) => Code;
   /** The folder of the image of an agent that runs in a container. */
   readonly imageFolder: (agentName: string) => string | undefined;
-  /** The environment of every agent's function. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly logs: LogSettings;
   readonly maxConcurrency: number;
-  readonly memorySize: number;
-  readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
   /** By agent name. */
   readonly settings: Readonly<Record<string, AgentSettings>>;
@@ -88,7 +84,7 @@ export class AgentFleet extends Construct {
       );
     this.queuePrefix = queuePrefix(this);
     const deadLetterQueue = new Queue(this, 'DeadLetterQueue', {
-      ...atRest(props.encryptionKey),
+      ...encryptedBy(props.encryptionKey),
       retentionPeriod: Duration.days(14),
     });
     const hostOf = this.makeHosts(props);

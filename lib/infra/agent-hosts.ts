@@ -11,7 +11,7 @@
 
 import type { IPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
+import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Annotations, Aspects, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { defined } from '../core/values/defined.ts';
@@ -19,7 +19,7 @@ import { ENV, type HostSettings } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { FoundAgent } from './discovery.ts';
 import type { SteadfastProps } from './steadfast-props.ts';
-import { addFunction, type FunctionSettings, type LogSettings } from './function.ts';
+import { addFunction, type FunctionSettings, type SharedSettings } from './function.ts';
 
 /** The facts that decide whether an agent may share a function. */
 export type Hostable = Pick<FoundAgent, 'name' | 'runsIn' | 'isolate' | 'remote' | 'declared'>;
@@ -88,13 +88,9 @@ export interface HostMember {
   readonly maxConcurrency: number;
 }
 
-export interface AgentHostProps {
+export interface AgentHostProps extends SharedSettings {
   readonly members: readonly HostMember[];
   readonly code: Code;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly logs: LogSettings;
-  readonly memorySize: number;
-  readonly tracing?: Tracing;
 }
 
 /**

@@ -12,18 +12,14 @@
 
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import type { Code, Function, Tracing } from 'aws-cdk-lib/aws-lambda';
+import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
-import { addFunction, type LogSettings } from './function.ts';
+import { addFunction, type SharedSettings } from './function.ts';
 
-export interface AuditClockProps {
+export interface AuditClockProps extends SharedSettings {
   readonly code: Code;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly logs: LogSettings;
-  readonly memorySize: number;
-  readonly tracing?: Tracing;
   /** The shortest time between the beginnings of two passes through the table. */
   readonly every: Duration;
   /** The most that one run reads. */
@@ -49,31 +45,29 @@ export class AuditClock extends Construct {
 
   constructor(scope: Construct, id: string, props: AuditClockProps) {
     super(scope, id);
-    if (props.every.toMilliseconds() > MOST_SELDOM.toMilliseconds()) {
+    const { every, megabytes, ...shared } = props;
+    if (every.toMilliseconds() > MOST_SELDOM.toMilliseconds()) {
       throw new Error(
-        `auditEvery is ${props.every.toHumanString()}; allowed: ${MOST_SELDOM.toHumanString()} or less, because an execution that lost its wake time waits that long`,
+        `auditEvery is ${every.toHumanString()}; allowed: ${MOST_SELDOM.toHumanString()} or less, because an execution that lost its wake time waits that long`,
       );
     }
-    if (!Number.isInteger(props.megabytes) || props.megabytes < 1) {
-      throw new Error(`auditMegabytes is ${props.megabytes}; a whole number of 1 or more is allowed`);
+    if (!Number.isInteger(megabytes) || megabytes < 1) {
+      throw new Error(`auditMegabytes is ${megabytes}; a whole number of 1 or more is allowed`);
     }
-    this.every = props.every;
-    const minutes = Math.max(1, Math.min(Math.floor(props.every.toSeconds() / 60), RUN_EVERY_MINUTES));
+    this.every = every;
+    const minutes = Math.max(1, Math.min(Math.floor(every.toSeconds() / 60), RUN_EVERY_MINUTES));
     this.runEvery = Duration.minutes(minutes);
     const once = { retryAttempts: 0, maxEventAge: Duration.minutes(5) };
     this.function = addFunction(this, {
+      ...shared,
       description:
         'Steadfast audit: reads the state table without its indexes and heals what they would not show',
-      code: props.code,
       timeout: Duration.minutes(Math.max(SHORTEST_RUN_MINUTES, minutes - 1)),
-      memorySize: props.memorySize,
       environment: {
-        ...props.environment,
-        [ENV.auditEveryMs]: String(props.every.toMilliseconds()),
-        [ENV.auditPages]: String(props.megabytes),
+        ...shared.environment,
+        [ENV.auditEveryMs]: String(every.toMilliseconds()),
+        [ENV.auditPages]: String(megabytes),
       },
-      logs: props.logs,
-      ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
       ...once,
     });
     this.rule = new Rule(this, 'Run', {

@@ -13,24 +13,19 @@ import {
   UnknownPrincipal,
 } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import {
-  type Code,
-  Function as LambdaFunction,
-  type IFunction,
-  RecursiveLoop,
-  type Tracing,
-} from 'aws-cdk-lib/aws-lambda';
+import { type Code, Function as LambdaFunction, type IFunction, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { encryptedBy } from './queue-rules.ts';
 import { defined } from '../core/values/defined.ts';
 import { ENV } from '../aws/names.ts';
 import { AgentContainer } from './agent-container.ts';
 import { adopt, type AgentSettings, checkSettings, remoteEnvironment } from './agent-settings.ts';
 import type { AgentHost } from './agent-hosts.ts';
 import type { DeclaredWork } from './discovery.ts';
-import { addFunction, type LogSettings } from './function.ts';
+import { addFunction, type LogSettings, type SharedSettings } from './function.ts';
 import { grantSecret } from './grant-secret.ts';
 
 /** The function's time beyond the author's limit, for the abort, the report and a cold start. */
@@ -56,7 +51,7 @@ const WORKER_VISIBILITY = Duration.minutes(1);
 
 type Secret = NonNullable<DeclaredWork['secret']>;
 
-export interface AgentProps {
+export interface AgentProps extends SharedSettings {
   readonly agentName: string;
   readonly queueName: string;
   /** The longest time of one attempt. */
@@ -68,12 +63,8 @@ export interface AgentProps {
   readonly code: () => Code;
   /** The folder of the image of an agent in a container; undefined if the stack needs no code. */
   readonly imageFolder: () => string | undefined;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly logs: LogSettings;
   /** The most messages processed at the same time, 2 to 1000. */
   readonly maxConcurrency: number;
-  readonly memorySize: number;
-  readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
   /** Settings of this agent. */
   readonly settings: AgentSettings;
@@ -175,7 +166,7 @@ export class AgentFunction extends Construct implements IGrantable {
       queueName,
       // Always deleted: its messages are hints, and its name must be free for a later deployment.
       removalPolicy: RemovalPolicy.DESTROY,
-      ...atRest(encryptionKey),
+      ...encryptedBy(encryptionKey),
       visibilityTimeout,
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
@@ -261,11 +252,6 @@ export class AgentFunction extends Construct implements IGrantable {
     return Grants.addToPrincipal({ grantee, actions, resourceArns: [this.queue.queueArn] });
   }
 }
-
-export const atRest = (key: IKey | undefined): Pick<QueueProps, 'encryption' | 'encryptionMasterKey'> =>
-  key === undefined
-    ? { encryption: QueueEncryption.SQS_MANAGED }
-    : { encryption: QueueEncryption.KMS, encryptionMasterKey: key };
 
 const atLevel = (logs: LogSettings, { logLevel }: AgentSettings): LogSettings =>
   logLevel === undefined ? logs : { ...logs, level: logLevel };

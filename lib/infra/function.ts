@@ -43,25 +43,30 @@ export interface LogSettings {
   readonly systemLevel?: SystemLogLevel;
 }
 
-export interface FunctionSettings
-  extends Pick<
-    FunctionProps,
-    | 'timeout'
-    | 'recursiveLoop'
-    | 'reservedConcurrentExecutions'
-    | 'retryAttempts'
-    | 'maxEventAge'
-    | 'vpc'
-    | 'vpcSubnets'
-    | 'securityGroups'
-    | 'tracing'
-  > {
-  readonly description: string;
-  readonly code: Code;
+/** What all functions of a deployment have in common. */
+export interface SharedSettings {
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
   /** In MB; CPU grows with it. */
   readonly memorySize: number;
+  readonly tracing?: Tracing;
+}
+
+export interface FunctionSettings
+  extends SharedSettings,
+    Pick<
+      FunctionProps,
+      | 'timeout'
+      | 'recursiveLoop'
+      | 'reservedConcurrentExecutions'
+      | 'retryAttempts'
+      | 'maxEventAge'
+      | 'vpc'
+      | 'vpcSubnets'
+      | 'securityGroups'
+    > {
+  readonly description: string;
+  readonly code: Code;
 }
 
 /** Adds a function with its role and its log group to `scope`. */

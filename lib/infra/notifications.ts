@@ -11,20 +11,20 @@
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { type IEventBus, Match, Rule } from 'aws-cdk-lib/aws-events';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { Code, Function, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { defined } from '../core/values/defined.ts';
 import { ENV, EVENTS } from '../aws/names.ts';
 import type { KeysOf } from '../core/values/options.ts';
 import type { SecretPlace } from '../core/values/signed-by.ts';
 import { TRIES_OF_A_DAY } from '../notifications/tries.ts';
 import { allowEvents, grantUse } from './encryption.ts';
-import { addFunction, type LogSettings } from './function.ts';
+import { addFunction, type SharedSettings } from './function.ts';
 import { grantSecret } from './grant-secret.ts';
 import { checkOptions } from './known-options.ts';
-import { deadLettersOf, deliversTo } from './queue-rules.ts';
-import { onceInUse } from './removal.ts';
+import { addQueues, deadLettersOf, deliversTo } from './queue-rules.ts';
 import { allow } from './start-queue.ts';
 import type { StateTable } from './state-table.ts';
 
@@ -41,13 +41,9 @@ export interface CallbackUrlOptions {
 
 const OPTIONS = { secret: true, allowPrivateAddresses: true } as const satisfies KeysOf<CallbackUrlOptions>;
 
-export interface NotificationsProps {
+export interface NotificationsProps extends SharedSettings {
   readonly options: CallbackUrlOptions;
   readonly code: (name: string) => Code;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly logs: LogSettings;
-  readonly memorySize: number;
-  readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
   readonly removalPolicy: RemovalPolicy;
 }
@@ -61,7 +57,6 @@ interface Whole extends Construct {
 const TIMEOUT = Duration.seconds(30);
 /** Six times the function's timeout, as AWS asks for. */
 const VISIBILITY = Duration.minutes(3);
-const RETENTION = Duration.days(14);
 /** Receivers that are away keep a function waiting for 15 s each. */
 const MAX_CONCURRENCY = 5;
 
@@ -75,20 +70,9 @@ export class Notifications extends Construct {
     super(scope, id);
     checkOptions('callbackUrls', options, OPTIONS);
     const { encryptionKey: key, removalPolicy, ...shared } = props;
-    const settings = {
-      enforceSSL: true,
-      retentionPeriod: RETENTION,
-      removalPolicy: onceInUse(removalPolicy),
-      ...(key === undefined
-        ? { encryption: QueueEncryption.SQS_MANAGED }
-        : { encryption: QueueEncryption.KMS, encryptionMasterKey: key }),
-    };
-    const deadLetterQueue = new Queue(this, 'DeadLetterQueue', settings);
-    this.queue = new Queue(this, 'Queue', {
-      ...settings,
-      visibilityTimeout: VISIBILITY,
-      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: TRIES_OF_A_DAY },
-    });
+    const receives = { visibilityTimeout: VISIBILITY, maxReceiveCount: TRIES_OF_A_DAY };
+    const { queue, deadLetterQueue } = addQueues(this, { encryptionKey: key, removalPolicy, ...receives });
+    this.queue = queue;
     const { env, parameter, secretsManager, field } = options.secret;
     const place = { env, parameter, secretsManager, field };
     const allowsPrivate = options.allowPrivateAddresses === true;
@@ -160,10 +144,9 @@ export function addNotifications(
   shared: Omit<NotificationsProps, 'options' | 'encryptionKey' | 'removalPolicy'>,
 ): Notifications | undefined {
   if (options === undefined) return undefined;
-  const atRest = encryptionKey === undefined ? {} : { encryptionKey };
   const notifications = new Notifications(whole, 'Notifications', {
     ...shared,
-    ...atRest,
+    ...defined({ encryptionKey }),
     options,
     removalPolicy,
   });

@@ -1,14 +1,54 @@
 /**
- * What queues have in common that a rule of EventBridge delivers to: its right to send, and the alarm about
- * what is set aside.
+ * What queues have in common that a rule of EventBridge delivers to: their settings, its right to send, and
+ * the alarm about what is set aside.
  */
 
 import { Alarm, ComparisonOperator, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Rule } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { IQueue } from 'aws-cdk-lib/aws-sqs';
-import { Duration } from 'aws-cdk-lib/core';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { type IQueue, Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { onceInUse } from './removal.ts';
+
+/** For 14 days, the longest that SQS keeps a message. */
+const RETENTION = Duration.days(14);
+
+export const encryptedBy = (key: IKey | undefined): Pick<QueueProps, 'encryption' | 'encryptionMasterKey'> =>
+  key === undefined
+    ? { encryption: QueueEncryption.SQS_MANAGED }
+    : { encryption: QueueEncryption.KMS, encryptionMasterKey: key };
+
+export interface QueuePairProps {
+  readonly encryptionKey?: IKey | undefined;
+  readonly removalPolicy: RemovalPolicy;
+  readonly visibilityTimeout: Duration;
+  readonly maxReceiveCount: number;
+}
+
+export interface QueuePair {
+  readonly queue: Queue;
+  readonly deadLetterQueue: Queue;
+}
+
+/** Adds a queue with a dead-letter queue of its own; both stay where the stack's data stays. */
+export function addQueues(scope: Construct, props: QueuePairProps): QueuePair {
+  const { encryptionKey, removalPolicy, visibilityTimeout, maxReceiveCount } = props;
+  const shared = {
+    enforceSSL: true,
+    retentionPeriod: RETENTION,
+    removalPolicy: onceInUse(removalPolicy),
+    ...encryptedBy(encryptionKey),
+  };
+  const deadLetterQueue = new Queue(scope, 'DeadLetterQueue', shared);
+  const queue = new Queue(scope, 'Queue', {
+    ...shared,
+    visibilityTimeout,
+    deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount },
+  });
+  return { queue, deadLetterQueue };
+}
 
 /** Lets a rule of EventBridge deliver, and set aside what it cannot deliver. */
 export function allowRule(ruleArn: string, queues: readonly IQueue[]): void {

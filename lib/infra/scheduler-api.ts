@@ -37,14 +37,14 @@ import {
 } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { type Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
+import { type Code, type Function, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnOutput, type CfnResource, Duration, Fn, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { defined } from '../core/values/defined.ts';
 import { type CallKind, CALLS, kindOf, type Route } from '../api/calls.ts';
 import { ENV, LANES_KEY } from '../aws/names.ts';
-import { addFunction, type LogSettings } from './function.ts';
+import { addFunction, type SharedSettings } from './function.ts';
 import { grantCalls } from './grants.ts';
 import { tagApi } from './parts.ts';
 
@@ -81,14 +81,10 @@ const ACCESS_LOG = AccessLogFormat.custom(
 /** Whether there is a public HTTP API; otherwise the function is called directly. */
 export type ApiKind = 'http' | 'none';
 
-export interface SchedulerApiProps {
+export interface SchedulerApiProps extends SharedSettings {
   /** @default 'http' */
   readonly kind?: ApiKind;
   readonly code: Code;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly logs: LogSettings;
-  readonly memorySize: number;
-  readonly tracing?: Tracing;
   /**
    * Who may call; applies to every route.
    * @default - IAM: requests are signed, and allowed by `grantInvoke`

@@ -13,16 +13,15 @@
 import { Alarm, ComparisonOperator, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
-import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { type Code, type Function, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { type IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { grantUse } from './encryption.ts';
-import { addFunction, type LogSettings } from './function.ts';
+import { addFunction, type SharedSettings } from './function.ts';
 import { grantSending } from './grants.ts';
-import { allowRule, deadLettersOf } from './queue-rules.ts';
-import { onceInUse } from './removal.ts';
+import { addQueues, allowRule, deadLettersOf } from './queue-rules.ts';
 
 const TIMEOUT = Duration.seconds(30);
 /** Six times the function's timeout, as AWS recommends. */
@@ -31,18 +30,13 @@ const VISIBILITY = Duration.minutes(3);
  * About an hour without the table. A message that can never start is set aside at once and does not count.
  */
 const MAX_RECEIVES = 20;
-const RETENTION = Duration.days(14);
 const LATE = Duration.minutes(15);
 const FIVE_MINUTES = Duration.minutes(5);
 
-export interface StartQueueProps {
+export interface StartQueueProps extends SharedSettings {
   readonly triggerName: string;
   readonly workflowName: string;
   readonly code: Code;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly logs: LogSettings;
-  readonly memorySize: number;
-  readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
   /** The most messages that are processed at the same time, in tens; 2 to 1000. */
   readonly maxConcurrency: number;
@@ -64,40 +58,28 @@ export class StartQueue extends Construct {
 
   constructor(scope: Construct, id: string, props: StartQueueProps) {
     super(scope, id);
-    this.triggerName = props.triggerName;
-    this.workflowName = props.workflowName;
-    this.maxConcurrency = props.maxConcurrency;
-    const shared = {
-      enforceSSL: true,
-      retentionPeriod: RETENTION,
-      removalPolicy: onceInUse(props.removalPolicy),
-      ...(props.encryptionKey === undefined
-        ? { encryption: QueueEncryption.SQS_MANAGED }
-        : { encryption: QueueEncryption.KMS, encryptionMasterKey: props.encryptionKey }),
-    };
-    this.deadLetterQueue = new Queue(this, 'DeadLetterQueue', shared);
-    this.queue = new Queue(this, 'Queue', {
-      ...shared,
-      visibilityTimeout: VISIBILITY,
-      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
-    });
+    const { triggerName, workflowName, maxConcurrency, removalPolicy, encryptionKey, ...shared } = props;
+    this.triggerName = triggerName;
+    this.workflowName = workflowName;
+    this.maxConcurrency = maxConcurrency;
+    const receives = { visibilityTimeout: VISIBILITY, maxReceiveCount: MAX_RECEIVES };
+    const queues = addQueues(this, { encryptionKey, removalPolicy, ...receives });
+    this.queue = queues.queue;
+    this.deadLetterQueue = queues.deadLetterQueue;
     this.function = addFunction(this, {
-      description: `Steadfast trigger ${props.triggerName}: starts ${props.workflowName}`,
-      code: props.code,
+      ...shared,
+      description: `Steadfast trigger ${triggerName}: starts ${workflowName}`,
       timeout: TIMEOUT,
-      memorySize: props.memorySize,
-      environment: { ...props.environment, [ENV.deadLetters]: this.deadLetterQueue.queueUrl },
-      logs: props.logs,
+      environment: { ...shared.environment, [ENV.deadLetters]: this.deadLetterQueue.queueUrl },
       // It sends the first message of a chain that may return here, as when an execution's end starts
       // another.
       recursiveLoop: RecursiveLoop.ALLOW,
-      ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
     });
     this.function.addEventSourceMapping('Messages', {
       eventSourceArn: this.queue.queueArn,
       batchSize: 10,
       reportBatchItemFailures: true,
-      maxConcurrency: props.maxConcurrency,
+      maxConcurrency,
     });
     allow(this.function, this.queue, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
     allow(this.function, this.deadLetterQueue, 'sqs:SendMessage');

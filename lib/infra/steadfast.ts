@@ -116,7 +116,7 @@ export class Steadfast extends Construct {
     super(scope, id);
     const { encryptionKey, tracing, canary, removalPolicy = RemovalPolicy.RETAIN } = props;
     const found = withCanary(props.workflows, canary);
-    const atRest = encryptionKey === undefined ? {} : { encryptionKey };
+    const atRest = defined({ encryptionKey });
     this.deploymentName = Names.uniqueResourceName(this, { maxLength: 100, separator: '-' });
     this.stateTable = new StateTable(this, 'State', { removalPolicy, ...atRest, ...tableSettings(props) });
     if (props.largeValues !== false)
@@ -130,7 +130,7 @@ export class Steadfast extends Construct {
       logs,
       memorySize: props.memorySize ?? DEFAULT_MEMORY_MB,
       environment: this.environment(props),
-      ...(tracing === undefined ? {} : { tracing }),
+      ...defined({ tracing }),
     };
 
     const fleet = new AgentFleet(this, 'Agents', {

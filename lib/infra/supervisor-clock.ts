@@ -16,23 +16,19 @@
 
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import type { Code, Function, Tracing } from 'aws-cdk-lib/aws-lambda';
+import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
-import { addFunction, type LogSettings } from './function.ts';
+import { addFunction, type SharedSettings } from './function.ts';
 import type { SupervisorSettings } from './supervisor-settings.ts';
 
 const TICK = Duration.minutes(1);
 /** EventBridge's limit: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html */
 const TARGETS_A_RULE = 5;
 
-export interface SupervisorClockProps {
+export interface SupervisorClockProps extends SharedSettings {
   readonly code: Code;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly logs: LogSettings;
-  readonly memorySize: number;
-  readonly tracing?: Tracing;
   readonly settings: SupervisorSettings;
 }
 
@@ -43,19 +39,17 @@ export class SupervisorClock extends Construct {
 
   constructor(scope: Construct, id: string, props: SupervisorClockProps) {
     super(scope, id);
-    const { supervisors, reservedConcurrency } = props.settings;
+    const { settings, ...shared } = props;
+    const { supervisors, reservedConcurrency } = settings;
     const once = { retryAttempts: 0, maxEventAge: TICK };
     this.function = addFunction(this, {
+      ...shared,
       description: 'Steadfast supervisor: finds what is due once a minute',
-      code: props.code,
       timeout: Duration.seconds(60),
-      memorySize: props.memorySize,
       environment: {
-        ...props.environment,
-        [ENV.sweepEveryMs]: String(props.settings.sweepEvery.toMilliseconds()),
+        ...shared.environment,
+        [ENV.sweepEveryMs]: String(settings.sweepEvery.toMilliseconds()),
       },
-      logs: props.logs,
-      ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
       ...(reservedConcurrency === 'unreserved' ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...once,
     });

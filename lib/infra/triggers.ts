@@ -8,11 +8,12 @@
 import { type EventPattern, type IEventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { Code, Tracing } from 'aws-cdk-lib/aws-lambda';
+import type { Code } from 'aws-cdk-lib/aws-lambda';
 import { CfnBucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { CfnSchedule, CfnScheduleGroup, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { Names, type RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import type { SharedSettings } from './function.ts';
 import { scheduleProblem } from '../author/triggers/schedule-check.ts';
 import {
   isSending,
@@ -37,7 +38,6 @@ import {
   WEBHOOK,
   type WebhookParts,
 } from './event-shapes.ts';
-import type { LogSettings } from './function.ts';
 import { checkOptions } from './known-options.ts';
 import { deliversTo } from './queue-rules.ts';
 import { allow, StartQueue } from './start-queue.ts';
@@ -94,16 +94,12 @@ function checkTrigger(on: keyof typeof SOURCE, workflow: WorkflowReference, prop
   checkOptions(`a trigger of ${nameOf(workflow)}`, props, { ...SOURCE[on], ...keys });
 }
 
-export interface TriggersProps {
+export interface TriggersProps extends SharedSettings {
   readonly workflows: readonly FoundWorkflow[];
   /** The code of the starter, with this file beside it. */
   readonly code: (triggerName: string, file: string) => Code;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly logs: LogSettings;
-  readonly memorySize: number;
   /** The maximum concurrency of a trigger that does not set one. */
   readonly maxConcurrency: number;
-  readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
   /** Whether the queues are deleted with the stack. */
   readonly removalPolicy: RemovalPolicy;

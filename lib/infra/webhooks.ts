@@ -11,14 +11,14 @@
 
 import { type CfnStage, HttpMethod, HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import type { Function, Tracing } from 'aws-cdk-lib/aws-lambda';
+import type { Function } from 'aws-cdk-lib/aws-lambda';
 import { Duration, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import type { CodeSource } from './code-source.ts';
 import { type FoundTrigger, hasWebhook } from './discovery.ts';
 import { webhookName } from './event-shapes.ts';
-import { addFunction, type LogSettings } from './function.ts';
+import { addFunction, type SharedSettings } from './function.ts';
 import { grantSecret } from './grant-secret.ts';
 import type { Gateway, SchedulerApi } from './scheduler-api.ts';
 import type { Triggers } from './triggers.ts';
@@ -29,14 +29,10 @@ const PATH = '/webhooks/{proxy+}';
 const THROTTLE = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 };
 const TIMEOUT = Duration.seconds(10);
 
-export interface WebhooksProps {
+/** Of the environment it only gets the deployment's name. */
+export interface WebhooksProps extends SharedSettings {
   readonly found: readonly FoundTrigger[];
   readonly code: CodeSource['code'];
-  /** The environment of all functions; this one only gets the deployment's name from it. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly logs: LogSettings;
-  readonly memorySize: number;
-  readonly tracing?: Tracing;
 }
 
 /** The parts of a deployment that it needs. */
