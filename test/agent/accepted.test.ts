@@ -5,27 +5,16 @@ import { lackOf, perform } from '../../lib/agent/author-code.ts';
 import {
   accepted,
   type AgentOptions,
-  type AttemptContext,
   declareAgent,
   type Implementation,
   running,
 } from '../../lib/core/plan/agent.ts';
 import { limitsOf } from '../../lib/core/plan/plan.ts';
+import { ctx } from './attempt-context.ts';
 
 const contract = { input: z.any(), output: z.any(), effect: 'probed' } as const;
 const declared = (more: Partial<AgentOptions<unknown, unknown>> = {}) =>
   declareAgent('worker', { ...contract, acceptedWithin: '2h', ...more } as never);
-const quiet = (): void => undefined;
-const ctx: AttemptContext = {
-  executionId: 'e',
-  step: 's',
-  attempt: 1,
-  idempotencyKey: 'e.s',
-  timeLeftMs: () => 1_000,
-  signal: new AbortController().signal,
-  progress: quiet,
-  log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-};
 const execute = (answer: unknown, agent = declared()) =>
   perform(
     { agent, implementation: { execute: async () => answer } },

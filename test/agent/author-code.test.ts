@@ -9,12 +9,13 @@ import type { AddressInfo } from 'node:net';
 import * as z from 'zod/mini';
 import { lackOf, perform } from '../../lib/agent/author-code.ts';
 import { type AgentHandler, agentHandler, handlerOfFile } from '../../lib/agent/handler.ts';
-import { type AttemptContext, declareAgent, type Implementation } from '../../lib/core/plan/agent.ts';
+import { declareAgent, type Implementation } from '../../lib/core/plan/agent.ts';
 import * as errors from '../../lib/core/values/errors.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 import { testWorkflow } from 'steadfast/testing';
 import { MAX_RECORD_VALUE_BYTES } from '../../lib/core/records/large-values.ts';
 import { bookTrip, goodAgents, insteadOf } from '../kit/trip.ts';
+import { ctx } from './attempt-context.ts';
 
 const { PermanentError, TransientError } = errors;
 const agent = declareAgent('worker', {
@@ -22,16 +23,6 @@ const agent = declareAgent('worker', {
   output: z.object({ text: z.string() }),
   effect: 'probed',
 } as never);
-const ctx: AttemptContext = {
-  executionId: 'e',
-  step: 's',
-  attempt: 1,
-  idempotencyKey: 'e.s',
-  timeLeftMs: () => 1_000,
-  signal: new AbortController().signal,
-  progress: () => undefined,
-  log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
-};
 const fails = (error: unknown) => async (): Promise<never> => {
   throw error;
 };

@@ -2,27 +2,17 @@
 
 import { runInNewContext, runInThisContext } from 'node:vm';
 import { perform } from '../../lib/agent/author-code.ts';
-import { type AttemptContext, declareAgent } from '../../lib/core/plan/agent.ts';
+import { declareAgent } from '../../lib/core/plan/agent.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 import { newBreaker } from '../../lib/core/step/breaker.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
+import { ctx } from './attempt-context.ts';
 
 const T0 = 1_700_000_000_000;
 const worker = declareAgent('worker', { input: anyObject, output: anyObject, effect: 'probed' } as never);
-const quiet = (): void => undefined;
-const ctx: AttemptContext = {
-  executionId: 'e',
-  step: 's',
-  attempt: 1,
-  idempotencyKey: 'e.s',
-  timeLeftMs: () => 1_000,
-  signal: new AbortController().signal,
-  progress: quiet,
-  log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-};
 const fails = (error: unknown) => async (): Promise<never> => {
   throw error;
 };

@@ -3,15 +3,9 @@
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
-import { type FakeApi, fakeApi, steadfast } from './fake-api.ts';
+import { eachFakeApi, steadfast } from './fake-api.ts';
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(async () => {
-  await api.stop();
-});
+const api = eachFakeApi();
 
 test('says as whom, on this machine', async () => {
   api.answers.push({ status: 200, body: { executionId: 'e1', status: 'compensating' } });

@@ -7,15 +7,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../cli/main.ts';
-import { type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+import { eachFakeApi, type Ran, steadfast } from './fake-api.ts';
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(async () => {
-  await api.stop();
-});
+const api = eachFakeApi();
 
 const view = (status: string, more: object = {}) => ({
   bulkId: 'b1',

@@ -1,15 +1,9 @@
 /** Answers of the external party and of people, from the command line. */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
-import { type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+import { eachFakeApi, type Ran, steadfast } from './fake-api.ts';
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(async () => {
-  await api.stop();
-});
+const api = eachFakeApi();
 
 const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);
 const ok = (body: unknown) => api.answers.push({ status: 200, body });

@@ -1,23 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionView } from '../../lib/api/answers.ts';
-import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+import { eachFolder } from '../fresh-folder.ts';
+import { type Answer, eachFakeApi, ok, type Ran, steadfast } from './fake-api.ts';
 
-let api: FakeApi;
+const api = eachFakeApi();
 let folder: string;
+eachFolder('cli', (path) => (folder = path));
 
-beforeEach(async () => {
-  api = await fakeApi();
-  folder = mkdtempSync(join(tmpdir(), 'steadfast-cli-'));
-});
-
-afterEach(async () => {
-  await api.stop();
-  rmSync(folder, { recursive: true });
-});
-
-const ok = (body: unknown, status = 200): Answer => ({ status, body });
 const refusal = (status: number, code: string, message: string, details?: unknown): Answer => ({
   status,
   body: { error: { code, message, ...(details === undefined ? {} : { details }) } },

@@ -1,14 +1,5 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { banner, quoted } from '../../cli/dev/banner.ts';
 import { consoleLine } from '../../cli/console/files.ts';
 import { openDevFolder, runningApi } from '../../cli/dev/dev-folder.ts';
@@ -19,6 +10,7 @@ import { findProject, type Project } from '../../cli/dev/project.ts';
 import { everythingIn, projectFolders } from '../../cli/dev/workflow-folders.ts';
 import { type Io, ioOf } from '../../cli/io.ts';
 import { fakeApi } from './fake-api.ts';
+import { eachFolder, writeFiles } from '../fresh-folder.ts';
 
 let root: string;
 let said: string;
@@ -31,18 +23,12 @@ const io = ioOf({
   isTTY: false,
 });
 
+eachFolder('dev', (path) => (root = path));
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-dev-')));
   said = '';
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
-function write(files: Readonly<Record<string, string>>): void {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
-}
+const write = (files: Readonly<Record<string, string>>): void => writeFiles(root, files);
 
 describe('the folder of dev', () => {
   test('is made where there is none, and found again with its data', () => {

@@ -1,19 +1,11 @@
 /** An app as `dev` synthesises it: the message for one that fails, and for which stacks code is made. */
 
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { findProject, type Project } from '../../cli/dev/project.ts';
 import { synthesise, synthesiseOne } from '../../cli/dev/synthesis.ts';
 import { ioOf } from '../../cli/io.ts';
+import { eachFolder, writeFiles } from '../fresh-folder.ts';
 
 let root: string;
 let said: string;
@@ -26,18 +18,12 @@ const io = ioOf({
   isTTY: false,
 });
 
+eachFolder('dev', (path) => (root = path));
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-dev-')));
   said = '';
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
-function write(files: Readonly<Record<string, string>>): void {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
-}
+const write = (files: Readonly<Record<string, string>>): void => writeFiles(root, files);
 const projectAt = (app = 'node --import tsx bin/app.ts'): Project => findProject(root, app);
 
 describe('synthesis', () => {

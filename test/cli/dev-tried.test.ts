@@ -3,30 +3,23 @@
  * about changed files.
  */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { changedText, tryOne } from '../../cli/dev/banner.ts';
 import { foldersIn, projectFolders, type WorkflowFolder } from '../../cli/dev/workflow-folders.ts';
 import { ioOf } from '../../cli/io.ts';
 import { fakeApi } from './fake-api.ts';
+import { eachFolder, writeFiles } from '../fresh-folder.ts';
 
 let root: string;
 let said: string;
 const io = ioOf({ out: (text) => (said += text), err: () => {}, env: {}, isTTY: false });
 
+eachFolder('tried', (path) => (root = path));
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'steadfast-tried-'));
   said = '';
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
-function write(files: Readonly<Record<string, string>>): void {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
-}
+const write = (files: Readonly<Record<string, string>>): void => writeFiles(root, files);
 
 const foldersAt = (): WorkflowFolder[] => projectFolders({ root, context: {} });
 

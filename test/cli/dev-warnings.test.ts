@@ -1,15 +1,12 @@
 /** The warnings of synthesis that `dev` prints. */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { warningsText } from '../../cli/dev/warnings.ts';
+import { eachFolder } from '../fresh-folder.ts';
 
 let root: string;
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'steadfast-warnings-'));
-});
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+eachFolder('warnings', (path) => (root = path));
 
 const warning = (id: string, text: string) => ({
   type: 'aws:cdk:warning',

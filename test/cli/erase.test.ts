@@ -1,12 +1,8 @@
 /** `steadfast erase`: its question before, and its message afterwards. */
 
-import { type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+import { eachFakeApi, type Ran, steadfast } from './fake-api.ts';
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(() => api.stop());
+const api = eachFakeApi();
 
 const ID = '0f343b0931126a20f133d67c2b018a3b';
 const there = { executionId: ID, workflow: 'order', status: 'succeeded', steps: [] };

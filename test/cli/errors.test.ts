@@ -3,15 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { Command } from 'commander';
 import { ApiError, createClient } from '../../lib/api/client.ts';
 import { invocation, RUNNING } from '../../cli/io.ts';
-import { type FakeApi, fakeApi, steadfast } from './fake-api.ts';
+import { eachFakeApi, steadfast } from './fake-api.ts';
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(async () => {
-  await api.stop();
-});
+const api = eachFakeApi();
 
 /** A port that was free a moment ago. */
 async function deadUrl(): Promise<string> {

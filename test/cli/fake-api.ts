@@ -69,6 +69,18 @@ export async function fakeApi(): Promise<FakeApi> {
   return { url: `http://127.0.0.1:${port}`, asked, answers, stop };
 }
 
+/** A new API for each test of a file. */
+export function eachFakeApi(): FakeApi {
+  const api = {} as FakeApi;
+  beforeEach(async () => {
+    Object.assign(api, await fakeApi());
+  });
+  afterEach(() => api.stop());
+  return api;
+}
+
+export const ok = (body: unknown, status = 200): Answer => ({ status, body });
+
 export interface Ran {
   readonly exitCode: number;
   readonly out: string;

@@ -13,16 +13,12 @@ import { mermaidText } from '../../cli/graph/mermaid.ts';
 import { planSource } from '../../cli/graph/plan-source.ts';
 import { createClient } from '../../lib/api/client.ts';
 import { STEP_STATUSES } from '../../lib/core/moves.ts';
-import { type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+import { eachFakeApi, type Ran, steadfast } from './fake-api.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(() => api.stop());
+const api = eachFakeApi();
 
 const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);
 const answer = (...bodies: unknown[]): void => {

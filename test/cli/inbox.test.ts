@@ -3,43 +3,12 @@
  * them.
  */
 
-import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+import { eachFakeApi, ok, type Ran, steadfast } from './fake-api.ts';
+import { AT, incident, open } from './an-incident.ts';
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(async () => {
-  await api.stop();
-});
+const api = eachFakeApi();
 
-const ok = (body: unknown, status = 200): Answer => ({ status, body });
 const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);
-
-const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
-const open = {
-  executionId: 'e1',
-  workflow: 'order',
-  status: 'waiting',
-  startedAt: AT,
-  plan: 'p1',
-  deadlineAt: AT + 900_000,
-  input: {},
-  incidents: [],
-  steps: [],
-};
-
-const incident = {
-  executionId: 'e1',
-  number: 2,
-  kind: 'recovery',
-  step: 'charge',
-  failure: { code: 'PermanentError', message: 'declined' },
-  openedAt: AT,
-  deadlineAt: AT + 3_600_000,
-  otherwise: 'undo-all',
-  reminders: 0,
-};
 
 test('incidents lists the open questions and what happens without an answer', async () => {
   api.answers.push(ok({ items: [{ ...incident, workflow: 'order' }] }));

@@ -6,17 +6,10 @@ import { addLists } from '../../cli/lists.ts';
 import { overviewText } from '../../cli/print-overview.ts';
 import { ioOf } from '../../cli/io.ts';
 import { instantOf } from '../../lib/view/text.ts';
-import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+import { type Answer, eachFakeApi, ok, type Ran, steadfast } from './fake-api.ts';
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(async () => {
-  await api.stop();
-});
+const api = eachFakeApi();
 
-const ok = (body: unknown, status = 200): Answer => ({ status, body });
 const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
 const item = (executionId: string, more: object = {}) => ({

@@ -1,15 +1,14 @@
 /** Things that a deployment would remove although open executions need them. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FakeApi, fakeApi, steadfast } from './fake-api.ts';
+import { eachFolder } from '../fresh-folder.ts';
+import { eachFakeApi, steadfast } from './fake-api.ts';
 
 let folder: string;
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-  folder = mkdtempSync(join(tmpdir(), 'steadfast-needed-'));
+const api = eachFakeApi();
+eachFolder('needed', (path) => (folder = path));
+beforeEach(() => {
   const at = (path: string, Properties: object): object => ({
     Properties,
     Metadata: {
@@ -22,10 +21,6 @@ beforeEach(async () => {
   writeFileSync(join(folder, 'Shop.template.json'), JSON.stringify({ Resources }));
   const Shop = { type: 'aws:cloudformation:stack', properties: { templateFile: 'Shop.template.json' } };
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ artifacts: { Shop } }));
-});
-afterEach(async () => {
-  rmSync(folder, { recursive: true });
-  await api.stop();
 });
 
 const NONE = { items: [], missing: [], examined: 0 };

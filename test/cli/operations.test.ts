@@ -1,14 +1,8 @@
 /** The operators' commands: their calls of the API, and what they print next. */
 
-import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+import { type Answer, eachFakeApi, type Ran, steadfast } from './fake-api.ts';
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(async () => {
-  await api.stop();
-});
+const api = eachFakeApi();
 
 const told = (status: string): Answer => ({ status: 202, body: { executionId: 'e1', status } });
 const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);

@@ -1,15 +1,12 @@
 /** Which CDK app `steadfast dev` runs, and which Steadfast in it. */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findProject, steadfastIn } from '../../cli/dev/project.ts';
+import { eachFolder } from '../fresh-folder.ts';
 
 let root: string;
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'steadfast-project-'));
-});
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+eachFolder('project', (path) => (root = path));
 
 function write(files: Readonly<Record<string, unknown>>): void {
   for (const [name, content] of Object.entries(files)) {

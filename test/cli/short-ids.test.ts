@@ -2,13 +2,9 @@
  * Executions named by the beginning or the end of their ids: if it is unique, and the message if it is not.
  */
 
-import { type Answer, type FakeApi, fakeApi, steadfast } from './fake-api.ts';
+import { type Answer, eachFakeApi, steadfast } from './fake-api.ts';
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(async () => api.stop());
+const api = eachFakeApi();
 
 const ADA = 'ba9b33be0931126a20f133d67c2b018a';
 const BOB = 'ba9b44440931126a20f133d6018a7c2b';

@@ -1,13 +1,12 @@
 /** Which files of a project `steadfast dev` runs from, by its assembly and the command of its app. */
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { sourcesOf } from '../../cli/dev/sources.ts';
+import { eachFolder, writeFiles } from '../fresh-folder.ts';
 
 let root: string;
+eachFolder('sources', (path) => (root = path));
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-sources-')));
   write({
     'bin/app.ts': `import { at } from '../infra/stack.ts'; import 'aws-cdk-lib'; console.log(at);`,
     'infra/stack.ts': `export const at: string = 'stack';`,
@@ -20,14 +19,8 @@ beforeEach(() => {
     'cdk.out/bundles/orders/agents/pay.meta.json': metafile('flows/order/agents/pay.ts', 'shared/money.ts'),
   });
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-function write(files: Readonly<Record<string, string>>): void {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
-}
+const write = (files: Readonly<Record<string, string>>): void => writeFiles(root, files);
 
 const metafile = (...inputs: readonly string[]): string =>
   JSON.stringify({ inputs: Object.fromEntries(inputs.map((input) => [input, {}])), outputs: {} });

@@ -3,13 +3,9 @@
  * change.
  */
 
-import { type FakeApi, fakeApi, steadfast } from './fake-api.ts';
+import { eachFakeApi, steadfast } from './fake-api.ts';
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(async () => api.stop());
+const api = eachFakeApi();
 
 const view = (status: string, more: object = {}) => ({
   executionId: 'e1',

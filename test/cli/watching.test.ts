@@ -4,17 +4,10 @@ import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { AgentView } from '../../lib/api/agent-answers.ts';
 import { FIRST_PAUSE_MS, LAST_PAUSE_MS, printChanges } from '../../cli/changes-shown.ts';
 import { agentsText, healthText } from '../../lib/view/deployment.ts';
-import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+import { eachFakeApi, ok, type Ran, steadfast } from './fake-api.ts';
 
-let api: FakeApi;
-beforeEach(async () => {
-  api = await fakeApi();
-});
-afterEach(async () => {
-  await api.stop();
-});
+const api = eachFakeApi();
 
-const ok = (body: unknown, status = 200): Answer => ({ status, body });
 const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);
 
 test('agents: queues, breakers and latest failures; what could not be asked is a question mark', async () => {

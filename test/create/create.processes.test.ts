@@ -1,23 +1,17 @@
 /** `npm create steadfast`: what is written into a new project and into a CDK app, and what is refused. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eachFolder, writeFiles } from '../fresh-folder.ts';
 
 let root: string;
+eachFolder('create', (path) => (root = path));
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'steadfast-create-'));
   agent = '';
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-function write(files: Readonly<Record<string, string>>): void {
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), content);
-  }
-}
+const write = (files: Readonly<Record<string, string>>): void => writeFiles(root, files);
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const SCRIPT = join(import.meta.dirname, '..', '..', 'create', 'index.mjs');

@@ -1,18 +1,15 @@
 /** A call as a process: every answer, every ending without one, and that nothing of it is left. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { MAX_ANSWER_BYTES } from '../../lib/remote/contract.ts';
 import { type CallKind, performed, TIME_LEFT_MS } from './performed.ts';
+import { eachFolder } from '../fresh-folder.ts';
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steadfast-command-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+eachFolder('command', (path) => (folder = path));
 
 /** A remote agent that is a shell script. */
 const script = (text: string) => ({ command: ['/bin/sh', '-c', text], folder });

@@ -1,9 +1,9 @@
 /** Serving asks the modules of agents for their exports: it reads no file's text for that. */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadWorkflows } from '../../serve/workflows.ts';
+import { eachFolder } from '../fresh-folder.ts';
 
 const LIBRARY = join(import.meta.dirname, '../../lib/index.ts');
 const ZOD = import.meta.resolve('zod/mini');
@@ -26,10 +26,7 @@ export const handler = pay.handler({ execute: async (_, input) => input${parts} 
 `;
 
 let root: string;
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'steadfast-asked-'));
-});
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+eachFolder('asked', (path) => (root = path));
 
 function load(pay: string) {
   const agents = join(root, 'order', 'agents');

@@ -1,31 +1,19 @@
 /** Serve's replacement for a project's files (`serve/compiled/`): the same result as tsx, or nothing. */
 
 import { execFileSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { authoredFiles } from '../../lib/infra/discover.ts';
 import { compile } from '../../serve/compiled/compile.ts';
 import { compiledFor, type Instead } from '../../serve/compiled/kept.ts';
+import { eachFolder } from '../fresh-folder.ts';
 
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 let root: string;
-beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-compiled-')));
-});
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+eachFolder('compiled', (path) => (root = path));
 
 const PACKAGES = {
   'node_modules/stamp/package.json': '{ "name": "stamp" }',

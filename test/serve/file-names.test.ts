@@ -1,18 +1,17 @@
 /** Which file a name denotes: one file has one lock and one folder of large values. */
 
-import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { valuesOf } from '../../serve/folder-values.ts';
 import { openDatabase } from '../../serve/sqlite/client.ts';
+import { eachFolder } from '../fresh-folder.ts';
 
 let folder: string;
 let file: string;
+eachFolder('names', (path) => (folder = path));
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steadfast-names-'));
   file = join(folder, 'steadfast.db');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 it('is opened once, though one name of it is a link that was there before it', async () => {
   const link = join(folder, 'link.db');

@@ -3,20 +3,19 @@
  * and the one after.
  */
 
-import { copyFileSync, linkSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, linkSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { FORMAT, openFile } from '../../serve/sqlite/file.ts';
 import { formatIn, hasLog, isMarked, LogMark } from '../../serve/sqlite/log-mark.ts';
+import { eachFolder } from '../fresh-folder.ts';
 
 let folder: string;
 let file: string;
+eachFolder('mark', (path) => (folder = path));
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steadfast-mark-'));
   file = join(folder, 'state.db');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Copies the files that a process leaves on the disk if it is killed now. */
 function killedNow(name: string): string {

@@ -1,28 +1,23 @@
 /** The log lines of an execution from the files of a laptop: merged, followed to its end, safe to print. */
 
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { follow } from '../../../cli/logs/command.ts';
 import { linesOf, lineText, wantedLine } from '../../../lib/view/log-line.ts';
 import { LocalFiles } from '../../../cli/logs/local-files.ts';
-import { type FakeApi, fakeApi, type Ran, steadfast } from '../fake-api.ts';
+import { eachFolder } from '../../fresh-folder.ts';
+import { eachFakeApi, type Ran, steadfast } from '../fake-api.ts';
 import { AT, entry, execution, messages, WANTED } from './lines.ts';
 
 const child = { executionId: 'e1.pack.0', correlation_id: 'e1.pack.0' };
 
-let api: FakeApi;
+const api = eachFakeApi();
 let data: string;
 let logs: string;
-beforeEach(async () => {
-  api = await fakeApi();
-  data = mkdtempSync(join(tmpdir(), 'steadfast-logs-'));
+eachFolder('logs', (path) => {
+  data = path;
   logs = join(data, 'cloud', 'logs');
   mkdirSync(logs, { recursive: true });
-});
-afterEach(async () => {
-  await api.stop();
-  rmSync(data, { recursive: true });
 });
 const write = (name: string, ...lines: readonly string[]): void =>
   writeFileSync(join(logs, name), lines.map((line) => `${line}\n`).join(''));

@@ -5,8 +5,6 @@ import { type Features, featuresOf } from '../../../proof/chaos/failure/features
 import { plannedFailure, TOLERATED_SHARE } from '../../../proof/chaos/failure/plan.ts';
 import { failuresOf, reportFailure, STRUCK } from '../../../proof/chaos/failure/report.ts';
 import { holiday, launch, order, rollout } from '../../../proof/chaos/failure/workflow.ts';
-import { FUNCTIONS } from '../../../proof/chaos/fault-plan.ts';
-import type { Tally } from '../../../proof/chaos/saboteur.ts';
 import {
   ended,
   FULFILLED,
@@ -18,19 +16,7 @@ import {
   TAKEN_BACK,
   TAKEN_BACK_LEDGER,
 } from './failure-evidence.ts';
-
-const TALLY: Tally = {
-  kills: Object.fromEntries(FUNCTIONS.map((name) => [name, 20])) as Tally['kills'],
-  freezes: 5,
-  storeRestarts: 3,
-  ambiguous: 10,
-  throttled: 10,
-  lateIndexes: 10,
-  transactions: 10,
-  refusedIndexes: 10,
-  cutThaws: 5,
-  burntReceives: 10,
-};
+import { TALLY } from './tally.ts';
 
 describe('the report', () => {
   const run = (snapshots: readonly Snapshot[], lines: readonly string[], minutes = 1) =>

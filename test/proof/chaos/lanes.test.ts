@@ -7,9 +7,8 @@ import type { EntryKind, OrderEntry as Entry } from '../../../examples/order-ful
 import { observed } from '../../../proof/chaos/lanes/observed.ts';
 import { plannedLaned } from '../../../proof/chaos/lanes/plan.ts';
 import { failuresOf, reportLanes } from '../../../proof/chaos/lanes/report.ts';
-import { FUNCTIONS } from '../../../proof/chaos/fault-plan.ts';
-import type { Tally } from '../../../proof/chaos/saboteur.ts';
 import { snapshot } from './failure-evidence.ts';
+import { TALLY } from './tally.ts';
 
 /** `kind execution account part` */
 const ledger = (...lines: readonly string[]): Entry[] =>
@@ -60,19 +59,6 @@ it.each([
 ])('finds %s', (_, lines, first) => {
   expect(observed(ledger(...lines), 2).findings[0]).toBe(first);
 });
-
-const TALLY: Tally = {
-  kills: Object.fromEntries(FUNCTIONS.map((name) => [name, 20])) as Tally['kills'],
-  freezes: 5,
-  storeRestarts: 3,
-  ambiguous: 10,
-  throttled: 10,
-  lateIndexes: 10,
-  transactions: 10,
-  refusedIndexes: 10,
-  cutThaws: 5,
-  burntReceives: 10,
-};
 
 const verdict = (minutes: number, declined: readonly string[]) =>
   reportLanes({

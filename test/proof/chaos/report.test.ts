@@ -4,12 +4,11 @@ import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { detectionLimitMs, healBoundMs } from '../../../proof/chaos/bounds.ts';
-import { FUNCTIONS } from '../../../proof/chaos/fault-plan.ts';
 import { type Facts, report } from '../../../proof/chaos/report.ts';
-import type { Tally } from '../../../proof/chaos/saboteur.ts';
 import { auditTable, interruptionsIn, type TableContent } from '../../../proof/chaos/table-audit.ts';
 import { callbackAsked } from '../../core/one-step.ts';
 import { record as stepRecord } from './failure-evidence.ts';
+import { TALLY } from './tally.ts';
 
 const retry = (attempts: number) => ({ kind: 'retry' as const, attempts, firstMs: 500, maxMs: 5_000 });
 const planStep = (name: string, agent: string): AgentStep => ({
@@ -146,18 +145,6 @@ describe('the bounds', () => {
   });
 });
 
-const TALLY: Tally = {
-  kills: Object.fromEntries(FUNCTIONS.map((name) => [name, 20])) as Tally['kills'],
-  freezes: 5,
-  storeRestarts: 3,
-  ambiguous: 10,
-  throttled: 10,
-  lateIndexes: 10,
-  transactions: 10,
-  refusedIndexes: 10,
-  cutThaws: 5,
-  burntReceives: 10,
-};
 const SUSPENDED = { number: 1, mode: 'execute', claimedAt: 1_000, outcome: 'unknown' } as const;
 const interrupted = (endedAt: number): Step['attempts'][number] => ({
   ...SUSPENDED,
