@@ -29,7 +29,7 @@ const PATH = '/webhooks/{proxy+}';
 const THROTTLE = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 };
 const TIMEOUT = Duration.seconds(10);
 
-/** Of the environment it only gets the deployment's name. */
+/** Webhooks get only the deployment's name from the environment. */
 export interface WebhooksProps extends SharedSettings {
   readonly found: readonly FoundTrigger[];
   readonly code: CodeSource['code'];
