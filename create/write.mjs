@@ -142,7 +142,7 @@ function addScript({ root, manifest, manager: { modernYarn } }, written) {
 }
 
 const IMPORT = "import { Steadfast, Workflows } from 'steadfast/cdk';";
-const LINE = `new Steadfast(this, 'Steadfast', { workflows: Workflows.fromFolder('${FOLDER}') });`;
+const LINE = `new Steadfast(this, 'Steadfast', { workflows: Workflows.fromFolder('${FOLDER}'), hosting: 'shared' });`;
 
 /** Adds the line behind `super(…)` of the only stack in `lib`. Without such a stack a person adds it. */
 function addConstruct(root, written) {

@@ -101,8 +101,8 @@ test('the kill is a call that the local cloud has, of an agent that there is', (
   const line = shellLines.find((text) => text.includes('/_local/')) ?? '';
   const [, agent, verb, body = ''] = /functions\/([a-z-]+)\/([a-z]+) -d '(.*)'$/.exec(line) ?? [];
   expect(CONTROL_CALLS).toContain(`POST functions/*/${verb}`);
-  expect(agent).toBe('deliver-greeting');
-  expect(JSON.parse(body)).toEqual({ beforeCall: 2, operation: 'PutItem' });
+  expect(agent).toBe('write-greeting');
+  expect(JSON.parse(body)).toEqual({ beforeCall: 4, operation: 'PutItem' });
 });
 
 test('the two commands stand on lines of their own', () => {

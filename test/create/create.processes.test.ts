@@ -55,7 +55,7 @@ describe('in a CDK app', () => {
       `from 'constructs';\nimport { Steadfast, Workflows } from 'steadfast/cdk';\n`,
     );
     expect(read('lib/orders-stack.ts')).toContain(
-      `props);\n\n    new Steadfast(this, 'Steadfast', { workflows: Workflows.fromFolder('workflows') });\n    // The code`,
+      `props);\n\n    new Steadfast(this, 'Steadfast', { workflows: Workflows.fromFolder('workflows'), hosting: 'shared' });\n    // The code`,
     );
     expect(read('workflows/hello-greeting/agents/post-greeting.ts')).toContain("from '../workflow';");
     expect(read('test/hello-greeting.test.ts')).toMatch(/^import \{ crashEverywhere/);
@@ -171,6 +171,7 @@ describe('elsewhere', () => {
     expect(read('My Orders/README.md')).toContain('# my-orders\n');
     expect(read('My Orders/.gitignore')).toBe('node_modules/\ncdk.out/\n.steadfast/\n');
     expect(read('My Orders/lib/app-stack.ts').match(/new Steadfast/g)).toHaveLength(1);
+    expect(read('My Orders/lib/app-stack.ts')).toContain("hosting: 'shared',");
   });
 
   it('starts one for Yarn since 2 with node_modules, and with what every Node that is allowed installs', () => {

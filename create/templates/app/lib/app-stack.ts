@@ -7,6 +7,8 @@ export class AppStack extends Stack {
     super(scope, id, props);
     new Steadfast(this, 'Steadfast', {
       workflows: Workflows.fromFolder('workflows'),
+      // The agents share a function, which carries an execution on from step to step. Each has its own queue.
+      hosting: 'shared',
       // For a new account, which has 10 concurrent executions. With 1,000, remove it: the default is 50.
       agentConcurrency: 2,
     });
