@@ -11,13 +11,20 @@
  */
 
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';
-import { announce, endUndo, succeed } from './execution/end-rules.ts';
-import { finish, notifyOfEnd } from './execution/follow-up.ts';
+import {
+  announce,
+  endUndo,
+  failStep,
+  finish,
+  leaveEffects,
+  notifyOfEnd,
+  stopAtDeadline,
+  succeed,
+} from './execution/end-rules.ts';
 import { leaveLane, leaveQueue, useLane } from './execution/lane-rules.ts';
 import { enterNextStage } from './execution/next-stage.ts';
 import { readAnswers } from './execution/round-rules.ts';
 import { endLease, fence, giveUpAccepted, refuseCondition, skip } from './execution/step-rules.ts';
-import { failStep, leaveEffects, stopAtDeadline } from './execution/stop.ts';
 import { outdateSweeps, wakeEarlier } from './execution/wake-rules.ts';
 import { tolerate } from './execution/tolerate.ts';
 import { askAboutDeadline } from './questions/deadline.ts';

@@ -1,42 +1,131 @@
 /**
- * The rules that end an execution: it succeeds, its undo is over, its end is announced.
+ * How an execution ends: what stops it, which end it is, and what follows until it is at rest.
  *
- * Owns: when each is due, and which end it is. Does not own: what follows an end without success
- * (`follow-up.ts`), how a stop begins (`stop.ts`).
+ * Owns: the rules that stop it or, if there is no way back, ask a person instead; when it succeeds and when
+ * its undo is over; the write that makes the end, the notice to the parent, the on-failure steps' failures;
+ * the announcement. Does not own: what is undone (`step/ready.ts`), operators' commands
+ * (`operators/obey.ts`), the plan of on-failure steps (`plan/on-failure.ts`), how they are tried and given
+ * up (like any tolerated step: `tolerate.ts`, `questions/incident.ts`, `step/defer.ts`), whether a parent's
+ * retry finds the end (`on-child.ts`).
+ *
+ * S21 one write makes the end, once nothing must be undone or asked any more; only then do on-failure steps
+ * begin, and their outcome cannot change that end. A parent learns of that very end, with its version, before
+ * they are over. L1 each step has its recovery, and a question about it is answered by its deadline at the
+ * latest: no end waits for ever. A failure beside an open point of no return waits only for that outcome,
+ * which is bounded. Beside a child that is such a point it stops the execution, and the child first of all
+ * (`child-rules.ts`).
  */
 
-import { standingAtEnd } from '../operators/in-effect.ts';
-import { isBefore, type Plan } from '../plan/plan.ts';
-import { executionAfter } from '../decisions/change.ts';
+import {
+  type DecisionInputs,
+  executionAfter,
+  type ExecutionChanges,
+  moveExecution,
+  stepAfter,
+  stop,
+} from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
+import type { Evaluation } from '../decisions/events.ts';
 import { notifying } from '../decisions/news.ts';
-import type { Ended } from '../records/ended.ts';
-import { defined } from '../values/defined.ts';
+import type { ExecutionEvent } from '../moves.ts';
+import { standingAtEnd } from '../operators/in-effect.ts';
+import { onFailureSteps, storedPlanOf } from '../plan/on-failure.ts';
+import { agentStep, isBefore, type Plan } from '../plan/plan.ts';
+import type { Ended, FailedOnFailure } from '../records/ended.ts';
 import { hasUnannounced, needsPerson, type Snapshot } from '../records/snapshot.ts';
-import { type Cause, isLeased, type Step } from '../records/state.ts';
+import { type Cause, type Execution, isLeased, type Step } from '../records/state.ts';
 import { leavesEffect, undoesNothing } from '../step/effect.ts';
+import { isPointUnderWay, isUndoable, undoable } from '../step/point-of-no-return.ts';
 import { clearSince, isAllOver } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
+import { failureOf } from '../step/turn.ts';
+import { defined } from '../values/defined.ts';
 import { endOf } from '../waiting/child-end.ts';
-import { end, failedOnFailure, unannounced } from './follow-up.ts';
 import { leftAfterEnd, staysInLane } from './lane-rules.ts';
 import { withParent } from './on-child.ts';
 import { storedOutput } from './output.ts';
 
-export const succeed: Rule = {
+export const failStep: Rule = {
+  apply: (plan, state, event) => {
+    const failed = failureOf(plan, state);
+    if (failed === undefined) return undefined;
+    const way = undoable(plan, state);
+    if (way === 'undecided') return undefined;
+    // A step that no agent performs has nothing to retry: it stays failed, and an operator may retry the
+    // execution.
+    const isStep = failed.status === 'failed' && agentStep(plan, failed.name) !== undefined;
+    const isAsked = way === 'never' && isStep;
+    if (isAsked) return askInstead(state, failed, event);
+    const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
+    const left = way === 'never' ? { undo: false as const } : {};
+    return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure, ...left });
+  },
+  says: {
+    compensating: 'what has acted is undone',
+    'no-way-back': 'a person is asked, because there is no way back',
+  },
+};
+
+/**
+ * There is no way back, so a person has to find one forward; another rule opens the incident. The write
+ * includes the execution: a stop writes no failed step, so without it a process that read before a stop, or
+ * the end, could still ask (S20).
+ */
+function askInstead(state: Snapshot, failed: Step, inputs: DecisionInputs): Decision {
+  const step = stepAfter(failed, 'ask', inputs, {
+    changedAt: inputs.now,
+    retryAt: undefined,
+    afterFailure: undefined,
+  });
+  const execution = executionAfter(state.execution, 'set-wake-time', inputs, {});
+  const note = { what: 'no-way-back', step: failed.name };
+  return writing(execution.id, { step, execution }, evaluateNext([failed.name]), note);
+}
+
+/** After `succeed`: an execution that finished in time is not undone because it was evaluated late. */
+export const stopAtDeadline: Rule = {
+  apply: (plan, state, event) => {
+    if (event.now < state.execution.deadlineAt || !isUndoable(plan, state)) return undefined;
+    const failure = { code: 'deadline', message: 'the execution did not end in time' };
+    return stop(state, event, { kind: 'deadline', at: event.now, failure });
+  },
+  dueAt: (plan, state) =>
+    isUndoable(plan, state)
+      ? [
+          {
+            at: state.execution.deadlineAt,
+            coming: () => ({ what: 'its time is over and it is undone', who: 'supervisor' }),
+          },
+        ]
+      : [],
+  says: { compensating: 'its time is over: what has acted is undone' },
+};
+
+/**
+ * The point of no return was passed, or may have been: by an attempt that was claimed just as the execution
+ * was stopped, or by a child before it could be stopped. No undo has begun, because none is offered before
+ * this is known (`openWork`): effects stay as they are.
+ */
+export const leaveEffects: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
+    const { cause } = execution;
+    if (cause === undefined || undoesNothing(state)) return undefined;
+    if (isPointUnderWay(plan, state) || isUndoable(plan, state)) return undefined;
+    const kept = executionAfter(execution, 'leave-effects', event, {
+      cause: { ...cause, undo: false },
+      wakeAt: event.now,
+    });
+    return writing(execution.id, { execution: kept }, evaluateNext('all'), { what: 'kept' });
+  },
+  says: { kept: 'what has acted is left as it is, because a point of no return was passed' },
+};
+
+export const succeed: Rule = {
+  apply: (plan, state, event) => {
     // When everything is done nothing is left to pause; if an incident is open, its resolution comes first.
     if (needsPerson(state) || !isAllOver(plan, state.steps)) return undefined;
-    // The wake time stays unchanged, so that the end is announced even if this process dies now; unless ends
-    // are not announced.
-    const succeeded = executionAfter(execution, 'succeed', event, {
-      ...storedOutput(plan, state),
-      ...unannounced(plan, state),
-      endedAt: event.now,
-    });
-    const next = evaluateNext([], false);
-    return writing(execution.id, { execution: succeeded }, next, { what: 'succeeded' });
+    return finalWrite(plan, state, 'succeed', storedOutput(plan, state), event);
   },
   says: { succeeded: 'it succeeds: every step is done, skipped or tolerated' },
   unread: true,
@@ -148,3 +237,93 @@ export const announce: Rule = {
   says: { announced: 'its end is announced' },
   unread: true,
 };
+
+type EndMove = ExecutionEvent & ('fail' | 'cancel' | 'compensate');
+
+/**
+ * The write that makes an end final. The wake time stays unchanged, so that the end is announced even if this
+ * process dies now. An end that is not announced, and that nothing else waits for, needs no later evaluation:
+ * no parent is notified, no place in a lane handed on, and no change of a question must still be announced.
+ */
+function finalWrite(
+  plan: Plan,
+  state: Snapshot,
+  move: ExecutionEvent,
+  changes: ExecutionChanges,
+  event: Evaluation,
+): Decision {
+  const { execution } = state;
+  const { parent, lane } = execution;
+  const isAwaited = parent !== undefined || lane !== undefined || hasUnannounced(state);
+  const atRest = plan.announceEnds === false && !isAwaited ? { wakeAt: undefined, dispatches: {} } : {};
+  const after = executionAfter(execution, move, event, { ...changes, ...atRest, endedAt: event.now });
+  return writing(execution.id, { execution: after }, evaluateNext([], false), { what: after.status });
+}
+
+/** Makes the end once nothing is left to undo: at once, or with its on-failure steps. */
+function end(
+  plan: Plan,
+  state: Snapshot,
+  move: EndMove,
+  changes: ExecutionChanges,
+  event: Evaluation,
+): Decision {
+  const { execution } = state;
+  // The execution above reacts to its failure by itself.
+  if (plan.onFailure === undefined || execution.cause?.kind === 'parent') {
+    return finalWrite(plan, state, move, changes, event);
+  }
+  const status = moveExecution(execution.status, move);
+  const later = executionAfter(execution, 'follow-up', event, {
+    ...changes,
+    end: { status, at: event.now, version: execution.version + 1 },
+    dispatches: {},
+  });
+  return writing(execution.id, { execution: later }, evaluateNext('all'), { what: 'following-up' });
+}
+
+/** The parent is notified before the write, which records that it knows. */
+export const notifyOfEnd: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const { parent, end: known } = execution;
+    if (parent === undefined || known === undefined || known.parentKnows === true) return undefined;
+    const notified = executionAfter(execution, 'set-wake-time', event, {
+      end: { ...known, parentKnows: true },
+    });
+    return {
+      ...writing(execution.id, { execution: notified }, evaluateNext()),
+      notifyParent: { parent, end: endOf(storedPlanOf(plan), state) },
+    };
+  },
+  says: { evaluate: 'its end is reported to its parent' },
+};
+
+const MOVES: Readonly<Partial<Record<Execution['status'], EndMove>>> = {
+  failed: 'fail',
+  canceled: 'cancel',
+  compensated: 'compensate',
+};
+
+/** All on-failure steps are over, with or without success. */
+export const finish: Rule = {
+  apply: (plan, state, event) => {
+    const move = MOVES[state.execution.end?.status ?? 'failed'];
+    if (move === undefined || needsPerson(state) || !isAllOver(plan, state.steps)) return undefined;
+    return finalWrite(plan, state, move, {}, event);
+  },
+  says: {},
+};
+
+/** The on-failure steps that failed for good, or got no answer in time; none before they are decided on. */
+function failedOnFailure(plan: Plan, { execution, steps }: Snapshot): readonly FailedOnFailure[] {
+  if (execution.end === undefined) return [];
+  return onFailureSteps(plan).flatMap(({ name }): FailedOnFailure[] => {
+    const record = steps[name];
+    if (record?.status !== 'tolerated' || record.epoch < execution.epoch) return [];
+    const { failure, mayHaveActed } = record;
+    return [
+      { step: name, code: failure?.code ?? 'failed', ...(mayHaveActed ? { mayStand: true as const } : {}) },
+    ];
+  });
+}

@@ -17,7 +17,13 @@ import {
 } from '../plan/plan.ts';
 import { storedPlanOf } from '../plan/on-failure.ts';
 import { outputsIn } from '../plan/refs-in.ts';
-import { executionAfter, type DecisionInputs, stepAfter, canMoveStep } from '../decisions/change.ts';
+import {
+  canMoveStep,
+  type DecisionInputs,
+  executionAfter,
+  type ExecutionChanges,
+  stepAfter,
+} from '../decisions/change.ts';
 import { MAX_GATHERED_BYTES } from '../records/children.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
@@ -28,14 +34,20 @@ import { defined } from '../values/defined.ts';
 import { type Json, type JsonObject, utf8Bytes } from '../values/json.ts';
 import type { StepEvent, ExecutionStatus } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Cause, isForward, isTerminal, isUndecided, type Step } from '../records/state.ts';
+import {
+  type Cause,
+  type Execution,
+  isForward,
+  isTerminal,
+  isUndecided,
+  type Step,
+} from '../records/state.ts';
 import { lostValue } from '../step/left-out.ts';
 import { undoesNothing } from '../step/effect.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
 import { childEnded, childrenStarted, failedOf, isEndDue } from '../waiting/child.ts';
 import { childrenStopped, staysDone } from '../waiting/child-stop.ts';
 import { afterTry } from '../waiting/child-tries.ts';
-import { closedEnd, goingOnLater } from './follow-up.ts';
 import { roundRead } from './on-round.ts';
 
 export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & DecisionInputs): Decision {
@@ -235,3 +247,24 @@ export function withParent(plan: Plan, state: Snapshot, inputs: DecisionInputs):
   const reason = 'the execution that it is a part of was tried again';
   return retried(plan, state, { reason, commands: state.execution.commands }, inputs);
 }
+
+/**
+ * The end after a write has ruled out another try: at a later version, so that a parent counts it as a new
+ * end.
+ */
+const closedEnd = ({ end: known, lane, version }: Execution): Pick<ExecutionChanges, 'end' | 'lane'> => {
+  if (known === undefined) return lane === undefined ? {} : { lane: { ...lane, endVersion: version + 1 } };
+  const { again: _, ...rest } = known;
+  return { end: { ...rest, version: version + 1 } };
+};
+
+/**
+ * The parent was retried before the end was announced; the announcement comes first. Nothing if this was
+ * recorded already.
+ */
+const goingOnLater = (execution: Execution, inputs: DecisionInputs): Decision | undefined => {
+  const { end: known } = execution;
+  if (known === undefined || execution.wakeAt === undefined) return undefined;
+  const asked = executionAfter(execution, 'set-wake-time', inputs, { end: { ...known, again: true } });
+  return writing(execution.id, { execution: asked }, { kind: 'idle' });
+};

@@ -3,7 +3,7 @@
  * the plan.
  *
  * Owns: the plan of an execution's decisions while it is following up, and which step is in which list. Does
- * not own: their refusals (`check-on-failure.ts`), when they begin and end (`execution/follow-up.ts`).
+ * not own: their refusals (`check-on-failure.ts`), when they begin and end (`execution/end-rules.ts`).
  *
  * S21 while an execution is following up, the plan of its decisions has only its on-failure steps: nothing
  * else of it can be claimed, retried, undone or reported. Before and after, it has none of them. Each may

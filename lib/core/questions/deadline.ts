@@ -3,7 +3,7 @@
  *
  * Owns: the incident, its choices, which all lead forward or leave things as they are, and what a resolution
  * writes. Does not own: when there is no way back (`step/point-of-no-return.ts`), the deadline of an
- * execution that can be undone (`execution/stop.ts`), the incidents of single steps (`incident.ts`).
+ * execution that can be undone (`execution/end-rules.ts`), the incidents of single steps (`incident.ts`).
  *
  * L1 behind a point of no return, too, a person is asked when the time is over. A resolution that goes on
  * gives the execution its time once more, and then a person is asked again; without a resolution everything

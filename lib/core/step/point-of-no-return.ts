@@ -2,7 +2,7 @@
  * The point of no return: once such a step is done there is no way back, only forward.
  *
  * Owns: whether an execution can still be undone. Does not own: what a rule does if it cannot
- * (`execution/stop.ts`, `questions/incident.ts`).
+ * (`execution/end-rules.ts`, `questions/incident.ts`).
  *
  * S10 a step that may have acted counts as past the point until it is certain that it did not, so that no
  * machine ever undoes anything around a step that cannot be undone. For a child that is such a step only its
