@@ -22,11 +22,16 @@ import {
   succeed,
 } from './execution/end-rules.ts';
 import { leaveLane, leaveQueue, useLane } from './execution/lane-rules.ts';
-import { enterNextStage } from './execution/next-stage.ts';
+import {
+  closeFailure,
+  endLease,
+  fence,
+  giveUpAccepted,
+  refuseCondition,
+  skip,
+} from './execution/step-rules.ts';
 import { readAnswers } from './execution/round-rules.ts';
-import { endLease, fence, giveUpAccepted, refuseCondition, skip } from './execution/step-rules.ts';
 import { outdateSweeps, wakeEarlier } from './execution/wake-rules.ts';
-import { tolerate } from './execution/tolerate.ts';
 import { askAboutDeadline } from './questions/deadline.ts';
 import { askForAnswer } from './questions/callback.ts';
 import { openIncident } from './questions/incident.ts';
@@ -48,8 +53,7 @@ const FORWARD: readonly Rule[] = [
   endChildren,
   readAnswers,
   // Before the rules about other failures: a tolerated failure is final, and needs no decision.
-  tolerate,
-  enterNextStage,
+  closeFailure,
   failStep,
   succeed,
   stopAtDeadline,
@@ -94,8 +98,7 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     endLease,
     closeIncidents,
     endChildren,
-    tolerate,
-    enterNextStage,
+    closeFailure,
     remind,
     leaveEffects,
     giveUpAccepted,
@@ -113,7 +116,7 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     remind,
     notifyOfEnd,
     leaveQueue,
-    tolerate,
+    closeFailure,
     refuseCondition,
     skip,
     giveUpDeferred,

@@ -5,7 +5,7 @@
  * its undo is over; the write that makes the end, the notice to the parent, the on-failure steps' failures;
  * the announcement. Does not own: what is undone (`step/ready.ts`), operators' commands
  * (`operators/obey.ts`), the plan of on-failure steps (`plan/on-failure.ts`), how they are tried and given
- * up (like any tolerated step: `tolerate.ts`, `questions/incident.ts`, `step/defer.ts`), whether a parent's
+ * up (like any tolerated step: `step-rules.ts`, `questions/incident.ts`, `step/defer.ts`), whether a parent's
  * retry finds the end (`on-child.ts`).
  *
  * S21 one write makes the end, once nothing must be undone or asked any more; only then do on-failure steps

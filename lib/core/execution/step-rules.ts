@@ -1,26 +1,39 @@
 /**
- * The rules of an evaluation for single steps: a lease that ended, a condition that is false, the fence.
+ * The rules of an evaluation for single steps: a lease that ended, a condition that is false, the fence, and
+ * what becomes of a failed step once nothing of it is left to undo, or nothing is undone any more.
  *
- * Owns: when each is due. Does not own: what an attempt whose lease ended becomes (`step/report.ts`),
- * which steps there are (`step/ready.ts`).
+ * Owns: when each is due; for a failed step its next stage, the one move that makes a tolerated failure
+ * final, or the question that comes before it. Does not own: what an attempt whose lease ended becomes
+ * (`step/report.ts`), which steps there are, their undo (`step/ready.ts`), which steps may fail
+ * (`plan/outcomes.ts`), from when a failure is final (`step/tolerance.ts`).
+ *
+ * S20 a failure is tolerated in one recorded, final move: on a fresh read, when no attempt of the step can
+ * act any more and nothing must be undone: it did not act, it is compensated, or a person or the time for an
+ * answer decided so. S18 at most one key of a step is in effect: the next stage begins once the undo has
+ * succeeded. S10 if the execution is stopped meanwhile, this undo becomes the final one. Each of these writes
+ * is one transaction with the execution, so that none comes after a pause, a stop or an end that its writer
+ * did not see.
  */
 
-import { agentStep, agentSteps, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
-import { blankStep, stepAfter } from '../decisions/change.ts';
+import { blankStep, executionAfter, stepAfter, type StepChanges } from '../decisions/change.ts';
 import { evaluateNext, writing } from '../decisions/decision.ts';
-import { defined } from '../values/defined.ts';
+import type { StepEvent } from '../moves.ts';
+import { agentStep, agentSteps, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isLeased, type Step } from '../records/state.ts';
-import { isAwaited, givenUpAt } from '../step/process-deadline.ts';
+import { isLeased, isPerforming, type Step } from '../records/state.ts';
 import { closedWithoutAttempt } from '../step/claim.ts';
+import { effectOf, undoesNothing } from '../step/effect.ts';
 import { leaseOverAt } from '../step/lease.ts';
 import { isLostFailure, leftOutIn } from '../step/left-out.ts';
+import { givenUpAt, isAwaited } from '../step/process-deadline.ts';
 import { stepToFence, stepToSkip } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { leaseLost } from '../step/report.ts';
 import type { Rule } from '../step/rule.ts';
-import { isTurnToBegin, isTurn, isUnbegun } from '../step/turn.ts';
+import { toleratedAt, toleratedTimes, whyItFailed } from '../step/tolerance.ts';
+import { firstTooMany, isTurn, isTurnToBegin, isUnbegun, mayFail } from '../step/turn.ts';
 import { isTimeOver } from '../step/within.ts';
+import { defined } from '../values/defined.ts';
 
 export const endLease: Rule = {
   apply: (plan, state, event) => {
@@ -136,3 +149,139 @@ export const fence: Rule = {
   },
   says: { 'step-fenced': 'a step that has not started is closed for good' },
 };
+
+/** What becomes of a failed step: its next stage, the move that makes it final, or a question. */
+export const closeFailure: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const moveOf = isPerforming(execution.status) ? forwardMove : endingMove;
+    for (const planned of plan.steps) {
+      const record = state.steps[planned.name];
+      const move = record && moveOf(plan, planned, record, state, event.now);
+      if (record === undefined || move === undefined) continue;
+      const step = stepAfter(record, move.event, event, { changedAt: event.now, ...move.changes });
+      const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
+      // An on-failure step should have reported a failure to someone and did not: nothing else logs that.
+      const isLast = plan.onFailureOf !== undefined && step.status === 'tolerated';
+      const what = isLast ? 'on-failure-failed' : move.what;
+      return writing(execution.id, records, evaluateNext([step.name]), { what, step: step.name });
+    }
+    return undefined;
+  },
+  dueAt: (plan, state) =>
+    toleratedTimes(plan, state).map((at) => ({
+      at,
+      coming: () => ({
+        what: 'a failure is tolerated: nothing of it can act any more then',
+        who: 'supervisor',
+      }),
+    })),
+  says: {
+    'next-stage': 'the next stage of a recovery follows, because what the former one may have done is undone',
+    'no-undo': 'a person is asked, because it may have acted and has no undo',
+    'step-tolerated': 'a failure is tolerated: nothing of it is under way or left to undo',
+    'step-failed': 'a failure is left as it is, because nothing is undone any more',
+    'undo-given-up':
+      'an undo that would have led to another stage is left, because nothing is undone any more',
+    'on-failure-failed': 'an on-failure step failed for good, which does not change how the execution ended',
+  },
+};
+
+interface Move {
+  readonly event: StepEvent;
+  readonly what: string;
+  readonly changes: StepChanges;
+}
+
+const OVER: StepChanges = { retryAt: undefined, undoDeferredAt: undefined, nextStage: undefined };
+
+const final = (record: Step, changes: StepChanges = {}): Move => ({
+  event: 'tolerate',
+  what: 'step-tolerated',
+  changes: { ...OVER, failure: whyItFailed(record), ...changes },
+});
+
+/** Tolerated, and what it did stays. A person's word was for undone effects, in an execution that went on. */
+const asItIs = (step: PlanStep, record: Step): Move =>
+  final(record, effectOf(step, record).isOwed ? { afterFailure: undefined } : {});
+
+/** Tolerated once all of it is undone. A step without a lasting effect is over by now. */
+const undone = (step: PlanStep, record: Step): Move =>
+  final(record, { mayHaveActed: record.mayHaveActed && effectOf(step, record).is !== 'none' });
+
+function forwardMove(
+  plan: Plan,
+  step: PlanStep,
+  record: Step,
+  state: Snapshot,
+  now: number,
+): Move | undefined {
+  if (record.status === 'compensated' && record.nextStage !== undefined) return nextStage(record, now);
+  // In a list, too many failed items fail it, and may be retried with it.
+  if (!mayFail(plan, step, record) || firstTooMany(plan, state) !== undefined) return undefined;
+  const at = toleratedAt(plan, step, record);
+  if (at === 'person') return { event: 'ask', what: 'no-undo', changes: { retryAt: undefined } };
+  if (at === undefined || at > now) return undefined;
+  return record.status === 'compensation-failed' ? asItIs(step, record) : undone(step, record);
+}
+
+const nextStage = (record: Step, now: number): Move => ({
+  event: 'next-stage',
+  what: 'next-stage',
+  changes: {
+    ...defined({ stage: record.nextStage }),
+    // After accepted work that did not end in time, the same stage may follow.
+    stageAttempt: record.nextStage === record.stage ? record.stageAttempt : 0,
+    nextStage: undefined,
+    givenInput: undefined,
+    mayHaveActed: false,
+    probes: 0,
+    // The next stage has an undo of its own.
+    undoAttempt: 0,
+    undoDeferredAt: undefined,
+    retryAt: now,
+  },
+});
+
+/**
+ * Nothing is undone any more: an undo under way is awaited, another does not begin, and possible effects are
+ * reported. It needs a write, because a process that read before the stop could still undo the step.
+ */
+function endingMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
+  const isLeft = state.execution.status === 'compensating' && undoesNothing(state);
+  // A child execution is stopped, and its own record says what it has left.
+  if (!isLeft || isLeased(record) || step.kind !== 'agent') return undefined;
+  const last = mayFail(plan, step, record) ? finalMove(plan, step, record, state) : undefined;
+  if (last !== undefined || record.nextStage === undefined) return last;
+  switch (record.status) {
+    case 'failed':
+      return { event: 'keep-effects', what: 'step-failed', changes: OVER };
+    case 'compensating':
+      return {
+        event: 'fail-undo',
+        what: 'undo-given-up',
+        changes: { ...OVER, status: 'compensation-failed' },
+      };
+    default:
+      return undefined;
+  }
+}
+
+function finalMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
+  switch (record.status) {
+    case 'compensated':
+      return undone(step, record);
+    case 'compensating':
+    case 'compensation-failed':
+      return asItIs(step, record);
+    case 'failed': {
+      if (record.afterFailure === 'continue') return asItIs(step, record);
+      if (!effectOf(step, record).isOwed) return undefined;
+      if (firstTooMany(plan, state) === undefined) return asItIs(step, record);
+      const isBefore = record.changedAt < (state.execution.cause?.at ?? 0);
+      return isBefore ? { ...final(record), event: 'keep-effects', what: 'step-failed' } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -2,7 +2,7 @@
  * Outcomes in a plan: which steps may fail without their execution, and which outcomes conditions depend on.
  *
  * Owns: these two questions. Does not own: the refusals of impossible conditions
- * (`author/checks/check-outcomes.ts`), when a failure is tolerated (`execution/tolerate.ts`).
+ * (`author/checks/check-outcomes.ts`), when a failure is tolerated (`execution/step-rules.ts`).
  *
  * S20 once a step has passed, exactly one of succeeded, failed and skipped is true, so a condition on an
  * outcome is never read before it is final.

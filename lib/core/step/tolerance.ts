@@ -2,7 +2,7 @@
  * The work that a tolerated failure still waits for.
  *
  * Owns: the time from which it is final, and why the step failed. Does not own: the write
- * (`execution/tolerate.ts`), the compensation (`ready.ts`).
+ * (`execution/step-rules.ts`), the compensation (`ready.ts`).
  *
  * S20 if it was certainly not done: at once. If it may have acted and has an undo: once that has succeeded.
  * If it may have acted and has no undo: once a person says so; in a list, which asks no person about single
