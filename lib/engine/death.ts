@@ -3,7 +3,7 @@
  * on, so nothing has to wait for its process deadline.
  *
  * Owns: how long the record is tried. Does not own: that the process is dead with all that it started
- * (`worker/`), what follows (`core/step/process-died.ts`).
+ * (`worker/`), what follows (`core/step/report.ts`).
  *
  * C1 a healthy attempt never comes here. If the record cannot be written, the process deadline counts, as
  * after the death of the whole container.

@@ -4,7 +4,7 @@
  * well.
  *
  * Owns: which steps and invocations, what the worker does and when; which processes run author's code, and
- * that no deadline is lowered below theirs. Does not own: what a death writes (`core/step/process-died.ts`),
+ * that no deadline is lowered below theirs. Does not own: what a death writes (`core/step/report.ts`),
  * which worlds have containers (`traits.ts`). It draws from its own random stream, so other worlds are
  * unchanged.
  */

@@ -2,24 +2,34 @@
  * Decides what becomes of a message that has come to an agent: its step is claimed now, waits, is deferred,
  * or is already past the message.
  *
- * Owns: the answer to a `deliver`. Does not own: which work there is (`step/ready.ts`), the record of a claim
- * (`step/claim.ts`).
+ * Owns: the answer to a `deliver`, and what a claim writes to the step, in the modes execute, probe and undo.
+ * Does not own: which work there is (`step/ready.ts`), the lease (`step/lease.ts`), how an attempt ends
+ * (`step/report.ts`).
  *
- * S2 only the message's own work is claimed, on the version that was read. S12 deferred work has a far wake
- * time: the process that claims it, or defers it again, brings the wake time forward in the same transaction;
- * so does a claim whose lease ends with its process, possibly before the wake time.
+ * S2 only the message's own work is claimed, on the version that was read. S3 a fresh token per claim. S4 one
+ * holder at a time. S9 only a claim counts an attempt. S18 the claim records its effect key, with the agent
+ * and the input that the key stands for. S12 deferred work has a far wake time: the process that claims it,
+ * or defers it again, brings the wake time forward in the same transaction; so does a claim whose lease ends
+ * with its process, possibly before the wake time.
  */
 
-import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
-import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
-import { type Decision, evaluateNext, nothing, IDLE, writing } from '../decisions/decision.ts';
+import {
+  blankStep,
+  type DecisionInputs,
+  executionAfter,
+  stepAfter,
+  type StepChanges,
+} from '../decisions/change.ts';
+import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
+import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isLeased, type Step, type NotBefore } from '../records/state.ts';
-import { claimed } from '../step/claim.ts';
+import { isLeased, type NotBefore, type Step } from '../records/state.ts';
 import { deferral, isOpenToLateMessages } from '../step/defer.ts';
-import { leaseEndsAt, shortestMs } from '../step/lease.ts';
+import { keyOfClaim } from '../step/effect-key.ts';
 import { effectOf } from '../step/effect.ts';
+import { leaseEndsAt, leaseSpanMs, shortestMs } from '../step/lease.ts';
+import { withProcess } from '../step/process-deadline.ts';
 import { openWork, type Work, workKey } from '../step/ready.ts';
 import { isLeaving } from '../step/recovery.ts';
 import { isTimeOver } from '../step/within.ts';
@@ -124,4 +134,57 @@ function deferDelivered(state: Snapshot, work: Work, until: NotBefore, event: De
       ? executionAfter(execution, 'set-wake-time', event, { wakeAt: Math.min(wakeAt, retryAt) })
       : undefined;
   return { ...writing(execution.id, { step, execution: nearer }, IDLE, note), wakeTime: 'as-written' };
+}
+
+const CLAIM_EVENT = { execute: 'claim', probe: 'probe', undo: 'start-undo' } as const;
+
+/**
+ * The record of a claim. The lease counts from `event.now`, which is before the write.
+ * @param processDeadlineAt when this attempt's process is certainly dead
+ */
+export function claimed(
+  work: Work,
+  { execution, steps }: Snapshot,
+  event: Pick<EventOf<'deliver'>, 'token' | 'processDeadlineAt'> & DecisionInputs,
+): Step {
+  const before = steps[work.step.name] ?? blankStep(work.step.name, execution);
+  const { token, processDeadlineAt, now } = event;
+  const leaseMs = work.mode === 'execute' ? leaseSpanMs(work.step) : work.step.leaseMs;
+  return stepAfter(before, CLAIM_EVENT[work.mode], event, {
+    epoch: execution.epoch,
+    token,
+    mode: work.mode,
+    claimedAt: now,
+    leaseUntil: Math.min(now + leaseMs, processDeadlineAt),
+    progress: undefined,
+    progressAt: undefined,
+    heartbeatAt: undefined,
+    heartbeat: 0,
+    retryAt: undefined,
+    // Last, because V8 is slow to add fields to an object that was spread from several shapes. A probe only
+    // asks: nothing has to wait for its process to be dead.
+    ...(work.mode === 'probe' ? {} : withProcess(before, token, processDeadlineAt, now)),
+    ...actedTokenOf(work, before),
+    ...countsOf(work, before),
+  });
+}
+
+/** A probe's claim keeps everything about the attempt that it asks about. */
+function actedTokenOf({ mode }: Work, before: Step): StepChanges {
+  if (mode !== 'probe') return before.actedToken === undefined ? {} : { actedToken: undefined };
+  return before.mode === 'execute' ? { actedToken: before.token } : {};
+}
+
+/** The further changes of each mode. */
+function countsOf({ mode, attempt, step }: Work, before: Step): StepChanges {
+  if (mode === 'probe') return {};
+  if (mode === 'undo') return { undoAttempt: attempt, keySpent: true };
+  return {
+    attempt,
+    stageAttempt: before.stageAttempt + 1,
+    restarted: undefined,
+    isOverTime: undefined,
+    nextStage: undefined,
+    ...keyOfClaim(step, before),
+  };
 }

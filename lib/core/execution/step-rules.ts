@@ -15,13 +15,18 @@
  * did not see.
  */
 
-import { blankStep, executionAfter, stepAfter, type StepChanges } from '../decisions/change.ts';
+import {
+  blankStep,
+  type DecisionInputs,
+  executionAfter,
+  stepAfter,
+  type StepChanges,
+} from '../decisions/change.ts';
 import { evaluateNext, writing } from '../decisions/decision.ts';
 import type { StepEvent } from '../moves.ts';
 import { agentStep, agentSteps, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
-import { closedWithoutAttempt } from '../step/claim.ts';
 import { effectOf, undoesNothing } from '../step/effect.ts';
 import { leaseOverAt } from '../step/lease.ts';
 import { isLostFailure, leftOutIn } from '../step/left-out.ts';
@@ -112,6 +117,23 @@ export const skip: Rule = {
   },
   says: { 'step-skipped': 'a step is skipped, because its condition does not hold' },
 };
+
+/** A record that was fenced or skipped, whether or not it was ever claimed. */
+function closedWithoutAttempt(
+  { execution, steps }: Snapshot,
+  name: string,
+  event: 'skip' | 'fence',
+  inputs: DecisionInputs,
+): Step {
+  return stepAfter(steps[name] ?? blankStep(name, execution), event, inputs, {
+    epoch: execution.epoch,
+    changedAt: inputs.now,
+    retryAt: undefined,
+    // A closed step waits for no undo: time in a pause does not count as time in which the undo could not
+    // begin.
+    undoDeferredAt: undefined,
+  });
+}
 
 /** No probe could determine the outcome of accepted work, and by now it acts no more. */
 export const giveUpAccepted: Rule = {

@@ -3,7 +3,7 @@
  *
  * Owns: a heartbeat's write, the end of an attempt that does not advance, the margins and the grace of a
  * lease, and the horizon H that follows from the leases of a plan. Does not own: the claim that begins a
- * lease (`step/claim.ts`), what becomes of a step whose lease has ended (`step/report.ts`).
+ * lease (`execution/on-message.ts`), what becomes of a step whose lease has ended (`step/report.ts`).
  *
  * S4 one holder at a time: a heartbeat counts only under the current token. S12 the horizon is the smallest
  * lease or pickup time among the unfinished steps: a step write that a reader did not see creates a deadline

@@ -2,7 +2,7 @@
  * The open work of an execution: each piece for which a message to an agent should be on its way.
  *
  * Owns: the one definition of "ready", "due for a probe", "may be undone" and "must be fenced" that all roles
- * share. Does not own: who sends a message and when (`evaluate.ts`), who may claim the work (`claim.ts`).
+ * share. Does not own: who sends a message and when (`evaluate.ts`), the claim (`execution/on-message.ts`).
  *
  * S7 a step is offered only when its predecessors are done, skipped or tolerated. S10 an undo is offered
  * only when the fence is complete and everything that depends on the step is clear; if an outcome of the step

@@ -1,27 +1,31 @@
 /**
- * The end of an attempt: its report, its late success, or a lease that was not renewed.
+ * The end of an attempt: its report, its late success, a lease that was not renewed, or the death of its
+ * process, recorded by the worker that has killed it or found it dead.
  *
- * Owns: what each of these writes to the step, in the modes execute and undo. Does not own: claims and
- * heartbeats (`claim.ts`), the common writes of all ends (`ending.ts`), a probe's findings
- * (`probe-report.ts`), what follows in the execution (`rules.ts`).
+ * Owns: what each of these writes to the step, in the modes execute and undo. Does not own: claims
+ * (`execution/on-message.ts`), heartbeats (`lease.ts`), the common writes of all ends (`ending.ts`), a
+ * probe's findings (`probe-report.ts`), the parts of the process deadline (`process-deadline.ts`), that
+ * nothing of a dead process goes on (`lib/worker/`), what follows in the execution (`rules.ts`).
  *
  * S5 a report commits only with the current token, or as a late success: the same token, and no claim since
- * except to probe. S6 a step is `done` only by a report, or a probe, that says so. S10 an unknown outcome is
- * remembered (`mayHaveActed`) until the step is undone, or a probe's `notDone` is believed.
+ * except to probe. A death under the lease is an end with an unknown outcome; later, for any attempt with an
+ * entry of its own, it changes only times, never an outcome. S6 a step is `done` only by a report, or a probe,
+ * that says so. S10 an unknown outcome is remembered (`mayHaveActed`) until the step is undone, or a probe's
+ * `notDone` is believed; a death lowers only its own share of the process deadline.
  */
 
-import { MAX_DURATION_MS } from '../values/duration.ts';
+import { canMoveStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
+import type { AcceptedAnswer, EventOf, Report } from '../decisions/events.ts';
 import type { AgentStep } from '../plan/plan.ts';
-import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
-import type { AcceptedAnswer, Report } from '../decisions/events.ts';
-import type { Failure } from '../values/failure.ts';
-import { defined } from '../values/defined.ts';
-import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
-import { answeredWrongly, ended, type Ending, endingOf, isKnownDone, type Reported } from './ending.ts';
+import { isLeased, type LeasedStep, type Step } from '../records/state.ts';
 import { type Away, awayMs } from '../values/away.ts';
+import { defined } from '../values/defined.ts';
+import { MAX_DURATION_MS } from '../values/duration.ts';
+import type { Failure } from '../values/failure.ts';
+import { answeredWrongly, ended, type Ending, endingOf, isKnownDone, type Reported } from './ending.ts';
 import { adoptsLateSuccess, endedByStall } from './lease.ts';
 import { acceptance, lateAcceptance, probedInVain, reportedProbe } from './probe-report.ts';
-import { lowered, withLater } from './process-deadline.ts';
+import { CLOCKS_DIFFER_MS, lowered, withLater } from './process-deadline.ts';
 import { attemptedVariant, changesBetween, isRepeatable, nextTry, nextUndoAt, onStage } from './recovery.ts';
 import { FAILED_FOR_TIME } from './within.ts';
 
@@ -263,4 +267,37 @@ export function leaseLost(
     case 'undo':
       return undoLost(ending, failure);
   }
+}
+
+const processDied = (exit: string | undefined): Failure => ({
+  code: 'process-died',
+  message: `the process of the attempt died${exit === undefined ? '' : `: ${exit}`}`,
+});
+
+/**
+ * The record after the death of an attempt's process, or nothing if nothing follows from it: while the
+ * attempt has its lease, the attempt is over; later its share of the process deadline is lowered, and work
+ * that waits for that deadline comes sooner.
+ */
+export function afterDeath(
+  step: AgentStep,
+  record: Step,
+  event: Pick<EventOf<'process-died'>, 'token' | 'exit' | 'interrupted'> &
+    DecisionInputs & { readonly isOverTime?: boolean },
+): Step | undefined {
+  const { token, now } = event;
+  const deadlines = lowered(record, token, now + CLOCKS_DIFFER_MS);
+  // A process that dies in every attempt would use them all up at once: the next one waits as after a
+  // failure.
+  if (isLeased(record) && record.token === token)
+    return leaseLost(step, { ...record, ...deadlines }, event, processDied(event.exit));
+  if (deadlines === undefined || !canMoveStep(record.status, 'process-died')) return undefined;
+  const { settleMs } = attemptedVariant(step, record);
+  const isAwaited = record.retryAt === record.processDeadlineAt + settleMs;
+  return stepAfter(record, 'process-died', event, {
+    ...deadlines,
+    ...(isAwaited ? { retryAt: deadlines.processDeadlineAt + settleMs } : {}),
+    // It does not move on.
+    ...defined({ deferred: record.deferred }),
+  });
 }

@@ -6,7 +6,7 @@
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
 import type { Report } from '../../../lib/core/decisions/events.ts';
 import type { LeasedStep, Mode, Step } from '../../../lib/core/records/state.ts';
-import { claimed } from '../../../lib/core/step/claim.ts';
+import { claimed } from '../../../lib/core/execution/on-message.ts';
 import { afterHeartbeat } from '../../../lib/core/step/lease.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { CLOCKS_DIFFER_MS } from '../../../lib/core/step/process-deadline.ts';

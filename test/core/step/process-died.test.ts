@@ -7,8 +7,7 @@ import { decide } from '../../../lib/core/decide.ts';
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { CLOCKS_DIFFER_MS } from '../../../lib/core/step/process-deadline.ts';
-import { afterDeath } from '../../../lib/core/step/process-died.ts';
-import { reported } from '../../../lib/core/step/report.ts';
+import { afterDeath, reported } from '../../../lib/core/step/report.ts';
 import { always, changesOf, inputs, planOf, probed, stalling, stateOf, step, heldAs } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
