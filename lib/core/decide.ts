@@ -9,7 +9,6 @@
  */
 
 import { stateAfterRetry } from './execution/after-retry.ts';
-import { decideLane } from './execution/lane-rules.ts';
 import { decideChildren } from './execution/on-child.ts';
 import { deliver } from './execution/on-message.ts';
 import { heartbeat, processDied, report } from './execution/on-report.ts';
@@ -27,7 +26,7 @@ import type { Snapshot } from './records/snapshot.ts';
 import { evaluate } from './evaluate.ts';
 import { noticeRisk } from './supervision/notice-risk.ts';
 import { bringForward } from './supervision/wake-time.ts';
-import { recordLaneEnd } from './waiting/lane.ts';
+import { decideLane, recordLaneEnd } from './waiting/lane.ts';
 
 /**
  * If a rule needs a large value that is not loaded, the decision only asks for the value (V4).

@@ -21,7 +21,7 @@ import {
   stopAtDeadline,
   succeed,
 } from './execution/end-rules.ts';
-import { leaveLane, leaveQueue, useLane } from './execution/lane-rules.ts';
+import { leaveLane, leaveQueue, useLane } from './waiting/lane.ts';
 import {
   closeFailure,
   endLease,
@@ -30,11 +30,10 @@ import {
   refuseCondition,
   skip,
 } from './execution/step-rules.ts';
-import { readAnswers } from './execution/round-rules.ts';
-import { outdateSweeps, wakeEarlier } from './execution/wake-rules.ts';
-import { askAboutDeadline } from './questions/deadline.ts';
+import { readAnswers } from './execution/on-round.ts';
+import { outdateSweeps, wakeEarlier } from './supervision/dispatch.ts';
 import { askForAnswer } from './questions/callback.ts';
-import { openIncident } from './questions/incident.ts';
+import { askAboutDeadline, openIncident } from './questions/incident.ts';
 import { announceChange, moveDeadline, remind } from './questions/life.ts';
 import { askAboutPause, waitForLate } from './holds/pause.ts';
 import { closeIncidents } from './operators/incidents.ts';

@@ -2,7 +2,7 @@
  * The command to call an agent now although its breaker is open, because its service has been repaired.
  *
  * Owns: that the breaker is half-open from now on, and which deferred steps are woken. Does not own: who gets
- * the trial (`agent/breaker.ts`), when a woken step is due (`core/execution/wake-rules.ts`).
+ * the trial (`agent/breaker.ts`), when a woken step is due (`core/supervision/dispatch.ts`).
  *
  * While the breaker is open one step is woken: of several, all but the trial would be deferred again. Once it
  * has closed, the steps that still wait for their turn are woken. Reading is bounded; steps that are not
@@ -11,7 +11,7 @@
 
 import { type Breaker, OPEN_FRESH_MS, notBeforeOf, withoutCooldown } from '../core/step/breaker.ts';
 import type { TryNow } from '../core/decisions/events.ts';
-import { waitingFor } from '../core/execution/wake-rules.ts';
+import { waitingFor } from '../core/supervision/dispatch.ts';
 import { stateAfterRetry } from '../core/execution/after-retry.ts';
 import { isSteadfastError } from '../core/values/errors.ts';
 import { planInStatus } from '../core/plan/on-failure.ts';

@@ -5,7 +5,7 @@
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import { type Breaker, newBreaker, OPEN_FRESH_MS } from '../../lib/core/step/breaker.ts';
-import { waitingFor } from '../../lib/core/execution/wake-rules.ts';
+import { waitingFor } from '../../lib/core/supervision/dispatch.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { pauseAgent, resumeAgent } from '../../lib/scheduler/holds.ts';
 import { tryNow } from '../../lib/scheduler/try-now.ts';

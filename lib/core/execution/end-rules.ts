@@ -41,7 +41,7 @@ import type { Rule } from '../step/rule.ts';
 import { failureOf } from '../step/turn.ts';
 import { defined } from '../values/defined.ts';
 import { endOf } from '../waiting/child-end.ts';
-import { leftAfterEnd, staysInLane } from './lane-rules.ts';
+import { leftAfterEnd, staysInLane } from '../waiting/lane.ts';
 import { withParent } from './on-child.ts';
 import { storedOutput } from './output.ts';
 

@@ -3,7 +3,7 @@
  * its process is dead.
  *
  * Owns: the answers to `heartbeat`, `report` and `process-died`, and when the read after a report is not
- * needed. Does not own: the step's record (`execution/on-message.ts`, `step/report.ts`), what comes next (`rules.ts`).
+ * needed. Does not own: the step's record (`step/report.ts`), what comes next (`rules.ts`).
  *
  * S3 a report counts only under its own token, or as a late success. C1 a healthy step is decided without a
  * second read. S12 no lease covers a late success: it brings the wake time forward in the same transaction,

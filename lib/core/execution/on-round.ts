@@ -1,29 +1,32 @@
 /**
  * What follows from the answer of a round: the next round, the end of all rounds, or a failure.
  *
- * Owns: when an answer is read, and that decision. Does not own: the records (`waiting/rounds.ts`), the read
- * (`engine/children.ts`), which fails without an answer, so that nothing is decided without one.
+ * Owns: when an answer is read, and that decision; before a tolerated failure is final, the answers of the
+ * successful rounds. Does not own: the records (`waiting/rounds.ts`), the read (`engine/children.ts`), which
+ * fails without an answer, so that nothing is decided without one, when a failure is final
+ * (`step/tolerance.ts`).
  *
  * S10 the next round is recorded in one write with the parent's execution, which fails if that was paused,
  * stopped or ended since. L1 rounds end: `atMost` counts them, and the time of the step and of the workflow
  * bound them.
  */
 
-import { ofRounds, type Plan, type RepeatedStep } from '../plan/plan.ts';
-import { evaluateExpression } from '../plan/refs.ts';
-import { executionAfter, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
-import { type Children, MAX_GATHERED_BYTES, MAX_ROUND_INPUT_BYTES } from '../records/children.ts';
+import { type DecisionInputs, executionAfter, stepAfter, type StepChanges } from '../decisions/change.ts';
 import { type Decision, evaluateNext, type Next, nothing, writing } from '../decisions/decision.ts';
 import type { ChildrenDone } from '../decisions/events.ts';
-import { defined } from '../values/defined.ts';
-import { utf8Bytes } from '../values/json.ts';
+import { isRepeated, ofRounds, type Plan, type RepeatedStep } from '../plan/plan.ts';
+import { evaluateExpression } from '../plan/refs.ts';
+import { type Children, MAX_GATHERED_BYTES, MAX_ROUND_INPUT_BYTES } from '../records/children.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { leftOutIn, lostOfRound, lostValue } from '../step/left-out.ts';
 import { isFailureUndecided } from '../step/point-of-no-return.ts';
+import type { Rule } from '../step/rule.ts';
 import { answersOwed, scopeOf } from '../step/turn.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
+import { defined } from '../values/defined.ts';
+import { utf8Bytes } from '../values/json.ts';
 import { childIds, idsOfTries } from '../waiting/child.ts';
 import {
   awaitsOf,
@@ -50,7 +53,7 @@ export function roundToRead(plan: Plan, step: RepeatedStep, record: Step, state:
 }
 
 /** The answers of all rounds. @param rounds how many have succeeded */
-export const allRounds = (
+const allRounds = (
   { name: step }: RepeatedStep,
   record: Step,
   { execution }: Snapshot,
@@ -180,3 +183,23 @@ function answersKept(record: Step, children: Children, state: Snapshot, answers:
   const kept = { ...children, rounds: children.rounds ?? { done: 0 } };
   return stepAfter(record, 'child-ended', answers, outputOf(kept, answers.outputs.length, state, answers));
 }
+
+export const readAnswers: Rule = {
+  apply: (plan, state, { failing = [] }) => {
+    for (const step of plan.steps) {
+      const record = state.steps[step.name];
+      if (record === undefined || !isRepeated(step) || failing.includes(step.name)) continue;
+      const owed = answersOwed(step, record);
+      if (owed > 0) return nothing(allRounds(step, record, state, owed));
+    }
+    return undefined;
+  },
+  dueAt: (plan, { steps }) =>
+    plan.steps.flatMap((step) => {
+      const record = steps[step.name];
+      if (record === undefined || answersOwed(step, record) === 0) return [];
+      const coming = () => ({ what: 'what its rounds answered is read', who: 'supervisor' as const });
+      return [{ at: record.changedAt, step: step.name, coming }];
+    }),
+  says: { gather: 'what the rounds of a step answered is gathered' },
+};

@@ -2,7 +2,7 @@
  * INCIDENTS[kind]: the choices of a person, what each writes, when the incident is moot.
  *
  * Owns: the table; whether an answer is possible, the default when the time is over, and when one is moot.
- * Does not own: the rows (`step-incidents.ts`, `questions/deadline.ts`, `holds/pause.ts`), that a deadline
+ * Does not own: the rows (`step-incidents.ts`, `questions/incident.ts`, `holds/pause.ts`), that a deadline
  * stands still during a pause (`questions/life.ts`), who may answer (IAM), the transport (`api/`).
  *
  * A resolution is one transaction of all records concerned: of two operators one wins, the other reads why.
@@ -29,8 +29,7 @@ import {
   undoableBeside,
 } from '../step/point-of-no-return.ts';
 import type { Rule } from '../step/rule.ts';
-import { DEADLINE } from '../questions/deadline.ts';
-import { type IncidentKind, type Offered, resolved } from '../questions/incident.ts';
+import { DEADLINE, type IncidentKind, type Offered, resolved } from '../questions/incident.ts';
 import { changed } from '../questions/life.ts';
 import { PAUSE } from '../holds/pause.ts';
 import { RECOVERY, UNDO } from './step-incidents.ts';

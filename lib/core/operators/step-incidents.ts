@@ -41,8 +41,7 @@ import { attemptedVariant, isRepeatable } from '../step/recovery.ts';
 import { whyItFailed } from '../step/tolerance.ts';
 import { mayFail } from '../step/turn.ts';
 import { isCleanEnd, vouchedFor } from '../waiting/child-tries.ts';
-import { timeAgain } from '../questions/deadline.ts';
-import { type IncidentKind, type Offered, resolved } from '../questions/incident.ts';
+import { type IncidentKind, type Offered, resolved, timeAgain } from '../questions/incident.ts';
 
 /** No automatic try of a step is left. */
 export const RECOVERY: IncidentKind = {

@@ -1,29 +1,47 @@
 /**
- * Incidents: when a person is asked about a step, and on what terms.
+ * Incidents: when a person is asked about a step, or about the deadline of an execution that has no way back,
+ * and on what terms.
  *
- * Owns: the steps to ask about, the time and the default, the transaction that opens an incident. Does not
- * own: the common part of all questions (`life.ts`), the table of kinds (`operators/incidents.ts`), the
- * incidents of a pause (`holds/pause.ts`) and a deadline (`deadline.ts`).
+ * Owns: the steps to ask about, the time and the default, the transaction that opens an incident; of the
+ * deadline also its choices, which all lead forward or leave things as they are, and what a resolution
+ * writes. Does not own: the common part of all questions (`life.ts`), the table of kinds
+ * (`operators/incidents.ts`), the incident of a pause (`holds/pause.ts`), when there is no way back
+ * (`step/point-of-no-return.ts`), the deadline of an execution that can be undone (`execution/end-rules.ts`).
  *
  * Opening is one transaction of all records concerned. L1 it brings the wake time forward, because every
- * incident has a deadline with a default. S10 one write closes an incident and makes the changes of its
- * resolution.
+ * incident has a deadline with a default. Behind a point of no return, too, a person is asked when the time
+ * is over; a resolution that goes on gives the execution its time once more, then a person is asked again.
+ * S10 one write closes an incident and makes the changes of its resolution; at a deadline nothing is undone.
  */
 
-import { isOutcomeRead } from '../plan/outcomes.ts';
-import { type AgentStep, type ChildStep, type Plan, type PlanStep } from '../plan/plan.ts';
-import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
+import {
+  type DecisionInputs,
+  executionAfter,
+  type ExecutionChanges,
+  stepAfter,
+  stop,
+} from '../decisions/change.ts';
 import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Resolution } from '../decisions/events.ts';
-import type { OrUndefined } from '../values/defined.ts';
+import { isOutcomeRead } from '../plan/outcomes.ts';
+import { type AgentStep, agentSteps, type ChildStep, type Plan, type PlanStep } from '../plan/plan.ts';
 import { type Choice, type Incident, isOpen } from '../records/question.ts';
 import { incidentNumber, incidentsIn, openIncidents, type Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, isPerforming, type Step } from '../records/state.ts';
-import { mayHavePassed, undoableBeside } from '../step/point-of-no-return.ts';
+import {
+  type Execution,
+  isForward,
+  isLeased,
+  isPerforming,
+  isSatisfied,
+  isUndecided,
+  type Step,
+} from '../records/state.ts';
 import { effectOf } from '../step/effect.ts';
+import { isAskedAtDeadline, lastPoint, mayHavePassed, undoableBeside } from '../step/point-of-no-return.ts';
 import { attemptedVariant } from '../step/recovery.ts';
-import { mayFail } from '../step/turn.ts';
 import type { Rule } from '../step/rule.ts';
+import { mayFail } from '../step/turn.ts';
+import { defined, type OrUndefined } from '../values/defined.ts';
 import { closed, humanOf, nextReminder, opened } from './life.ts';
 
 /**
@@ -216,4 +234,98 @@ export function opening(state: Snapshot, asked: NewIncident, inputs: DecisionInp
   const asks = executionAfter(state.execution, 'adopt', inputs, { wakeAt });
   const note = { what: 'incident-opened', step };
   return writing(asks.id, { execution: asks, question }, evaluateNext(), note);
+}
+
+/** Comes after `stopAtDeadline`, which handles the executions that can be undone. */
+export const askAboutDeadline: Rule = {
+  apply: (plan, state, event) => {
+    if (event.now < state.execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;
+    const step = stepThatHangs(plan, state);
+    const point = lastPoint(plan, state)?.name ?? '';
+    const asked = {
+      kind: 'deadline' as const,
+      step: step?.name,
+      stepVersion: step?.version ?? 0,
+      failure: {
+        code: 'deadline',
+        message: `it did not end in time, and nothing is undone past the point of no return '${point}'`,
+      },
+      deadlineAt: event.now + LAST_INCIDENT_MS,
+      otherwise: 'keep' as const,
+    };
+    return opening(state, asked, event);
+  },
+  dueAt: (plan, state) =>
+    isAskedAtDeadline(plan, state)
+      ? [
+          {
+            at: state.execution.deadlineAt,
+            coming: () => ({ what: 'its time is over and a person is asked', who: 'person' }),
+          },
+        ]
+      : [],
+  says: { 'incident-opened': 'a person is asked' },
+};
+
+/**
+ * The statuses of a step that is not over and may have no attempt under way: a person may know its outcome.
+ */
+const HANGING: ReadonlySet<Step['status'] | undefined> = new Set(['retrying', 'accepted', 'unknown']);
+const isHanging = (record: Step | undefined): record is Step =>
+  HANGING.has(record?.status) && !isLeased(record);
+
+const stepThatHangs = (plan: Plan, { steps }: Snapshot): Step | undefined =>
+  agentSteps(plan)
+    .map(({ name }) => steps[name])
+    .find(isHanging);
+
+export const DEADLINE: IncidentKind = {
+  choices: (_plan, state, { step }) => {
+    if (!isUndecided(state.execution.status)) return [];
+    const hangs = step !== undefined && isHanging(state.steps[step]);
+    return [{ choice: 'resume' }, ...(hangs ? [{ choice: 'give-output' as const }] : []), { choice: 'keep' }];
+  },
+  isMoot: (plan, { execution, steps }) =>
+    execution.status === 'compensating' || plan.steps.every(({ name }) => isSatisfied(steps[name])),
+  resolve: resolveDeadline,
+};
+
+/** Gives the execution its time once more, if it has none left and goes on because a person said so. */
+export const timeAgain = (
+  plan: Plan,
+  { deadlineAt }: Execution,
+  now: number,
+): Pick<ExecutionChanges, 'deadlineAt'> => (now < deadlineAt ? {} : { deadlineAt: now + plan.withinMs });
+
+function resolveDeadline(
+  plan: Plan,
+  state: Snapshot,
+  incident: Incident,
+  answer: Resolution,
+  inputs: DecisionInputs,
+): Decision {
+  const { execution } = state;
+  const question = resolved(incident, answer, inputs);
+  if (answer.choice === 'keep') {
+    const { failure } = incident;
+    const by = defined({ by: answer.caller });
+    return stop(state, inputs, { kind: 'deadline', at: inputs.now, failure, undo: false, ...by }, question);
+  }
+  const record = state.steps[incident.step ?? ''];
+  const step =
+    answer.choice === 'give-output' && record !== undefined
+      ? stepAfter(record, 'done', inputs, {
+          changedAt: inputs.now,
+          output: answer.output ?? null,
+          failure: undefined,
+          retryAt: undefined,
+        })
+      : undefined;
+  const goesOn = executionAfter(execution, 'adopt', inputs, timeAgain(plan, execution, inputs.now));
+  return writing(
+    execution.id,
+    { execution: goesOn, step, question },
+    evaluateNext(step === undefined ? 'all' : [step.name]),
+    { what: 'incident-resolved', detail: answer.choice },
+  );
 }

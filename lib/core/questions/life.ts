@@ -3,7 +3,7 @@
  *
  * Owns: the record after each change, also that a pause gives its time back, when the next reminder is due,
  * when a change is announced and how, that an execution is `waiting` while a person is asked. Does not own:
- * when a question is opened (`incident.ts`, `callback.ts`, `deadline.ts`, `holds/pause.ts`), when it is
+ * when a question is opened (`incident.ts`, `callback.ts`, `holds/pause.ts`), when it is
  * closed (`operators/incidents.ts`, `callback.ts`), how an event is put on the bus (`aws/event-bus.ts`).
  *
  * The event bus gets each change at least once. The change is written as unannounced, then announced, then

@@ -2,7 +2,7 @@
  * The records of lanes: which executions have a place, which wait for one, and an execution's own fields.
  *
  * Owns: the shapes. Does not own: which places are free (`in-lane.ts`), when an execution queues and leaves
- * (`execution/lane-rules.ts`), the order of writes (`engine/lanes.ts`).
+ * (`waiting/lane.ts`), the order of writes (`engine/lanes.ts`).
  */
 
 /** One epoch of one execution. */

@@ -9,9 +9,9 @@
  *
  * S5 a report commits only with the current token, or as a late success: the same token, and no claim since
  * except to probe. A death under the lease is an end with an unknown outcome; later, for any attempt with an
- * entry of its own, it changes only times, never an outcome. S6 a step is `done` only by a report, or a probe,
- * that says so. S10 an unknown outcome is remembered (`mayHaveActed`) until the step is undone, or a probe's
- * `notDone` is believed; a death lowers only its own share of the process deadline.
+ * entry of its own, it changes only times, never an outcome. S6 a step is `done` only by a report, or a
+ * probe, that says so. S10 an unknown outcome is remembered (`mayHaveActed`) until the step is undone, or a
+ * probe's `notDone` is believed; a death lowers only its own share of the process deadline.
  */
 
 import { canMoveStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';

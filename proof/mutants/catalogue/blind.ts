@@ -82,7 +82,7 @@ export const BLIND: readonly Mutant[] = [
   {
     id: 'wait-behind-the-wake-time',
     bug: 'A wait that is shorter than the shortest lease is over only when something else is due.',
-    file: 'lib/core/execution/wake-rules.ts',
+    file: 'lib/core/supervision/dispatch.ts',
     find: '  if (untilAt >= execution.wakeAt) return undefined;',
     replace: '  if (untilAt >= 0) return undefined;',
     killer: simulation('none'),

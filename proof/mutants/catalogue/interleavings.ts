@@ -82,7 +82,7 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     id: 'overdue-wait-unseen',
     rule: 'F3 a sweep that read before a short wait began does not set a wake time past its end',
     bug: 'While the wake time is overdue a short wait begins without a write that a sweep of that time would meet.',
-    file: 'lib/core/execution/wake-rules.ts',
+    file: 'lib/core/supervision/dispatch.ts',
     find: 'wakeAt > event.now + CLOCKS_DIFFER_MS) return undefined;',
     replace: 'wakeAt > event.now - CLOCKS_DIFFER_MS) return undefined;',
     killer: jest('engine/overdue-waits', 'is met where a sweep reads before the step ends'),
@@ -142,7 +142,7 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     id: 'woken-undo-too-early',
     bug: 'An undo that an operator has called now begins while an earlier attempt of it may act.',
     rule: 'S10 an undo is not due while an earlier attempt of it may act',
-    file: 'lib/core/execution/wake-rules.ts',
+    file: 'lib/core/supervision/dispatch.ts',
     find: "work.mode === 'undo' ? record.processDeadlineAt + work.step.settleMs : 0",
     replace: '0',
     killer: jest(

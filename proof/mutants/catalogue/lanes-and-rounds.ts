@@ -90,7 +90,7 @@ export const PLACES: readonly Mutant[] = [
     id: 'pause-leaves-the-queue',
     rule: 'who was passed over in a pause reads the lane after it',
     bug: 'Who was passed over during its pause does not read the lane after it.',
-    file: 'lib/core/execution/lane-rules.ts',
+    file: 'lib/core/waiting/lane.ts',
     find: "(record.status === 'waiting' && wasResumed(execution, record))",
     replace: "(record.status === 'waiting' && execution.epoch < 0 && wasResumed(execution, record))",
     killer: jest(
@@ -153,7 +153,7 @@ export const PLACES: readonly Mutant[] = [
     id: 'announced-and-gone',
     rule: 'N4 who ends keeps its wake time until its place is handed on',
     bug: 'Who ends takes its wake time away although its place is not handed on.',
-    file: 'lib/core/execution/lane-rules.ts',
+    file: 'lib/core/waiting/lane.ts',
     find: 'if (lane === undefined || laneLeft === true) return { wakeAt: undefined };',
     replace:
       'if (lane === undefined || laneLeft === true || (lane.freeAt ?? 0) > now) return { wakeAt: undefined };',
@@ -190,7 +190,7 @@ export const PLACES: readonly Mutant[] = [
     id: 'resumed-behind-its-check',
     rule: 'S12 who was passed over in a pause queues again soon, also where its lane cannot be reached',
     bug: 'One that resumes and cannot reach its lane is looked at when the lane was to be read before the pause.',
-    file: 'lib/core/execution/lane-rules.ts',
+    file: 'lib/core/waiting/lane.ts',
     find: 'const at = isToEnter(execution, record) ? readAt + AGAIN_MS : checkAt;',
     replace: 'const at = checkAt ?? (isToEnter(execution, record) ? readAt + AGAIN_MS : undefined);',
     killer: jest('core/waiting/lane', 'is seen to soon where the lane cannot be reached'),

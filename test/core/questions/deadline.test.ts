@@ -4,9 +4,8 @@
  */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { DEADLINE, timeAgain } from '../../../lib/core/questions/deadline.ts';
 import { deriveWaiting } from '../../../lib/core/questions/life.ts';
-import { LAST_INCIDENT_MS } from '../../../lib/core/questions/incident.ts';
+import { DEADLINE, LAST_INCIDENT_MS, timeAgain } from '../../../lib/core/questions/incident.ts';
 import type { Resolution } from '../../../lib/core/decisions/events.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
