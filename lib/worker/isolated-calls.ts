@@ -79,9 +79,12 @@ pipe.on('error', end).on('close', end).on('data', asked);
 `;
 
 const unsent = (): void => undefined;
+const send = process.send?.bind(process);
+// The channel is this file's: the caller takes all that comes by it for words.
+delete process.send;
 /** The calling process may be gone. */
 const outbox = new Outbox<Word>((all) => {
-  if (process.connected) process.send?.(all, undefined, undefined, unsent);
+  if (process.connected) send?.(all, undefined, undefined, unsent);
 });
 
 /** Includes errors of Node's and of another realm; any other thrown value is sent as it is. */
