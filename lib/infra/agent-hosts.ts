@@ -9,6 +9,7 @@
  * stay its own. Everything that belongs to the function is shared: memory, environment, network, permissions.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { IPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
@@ -19,7 +20,7 @@ import { ENV, type HostSettings } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { FoundAgent } from './discovery.ts';
 import type { SteadfastProps } from './steadfast-props.ts';
-import { addFunction, type FunctionSettings, type SharedSettings } from './function.ts';
+import { addFunction, type SharedSettings } from './function.ts';
 
 /** The facts that decide whether an agent may share a function. */
 export type Hostable = Pick<FoundAgent, 'name' | 'runsIn' | 'isolate' | 'remote' | 'declared'>;
@@ -123,12 +124,6 @@ export class AgentHost extends Construct {
     const reserved = same('reservedConcurrency', (each) => each.reservedConcurrency);
     checkReserved(hostName, members, reserved);
     const level = same('logLevel', (each) => each.logLevel);
-    const network = {
-      vpc: same('vpc', (each) => each.vpc),
-      vpcSubnets: same('vpcSubnets', (each) => each.vpcSubnets),
-      securityGroups: same('securityGroups', (each) => each.securityGroups),
-    };
-    const found = Object.entries(network).filter(([, value]) => value !== undefined);
     const seconds = Math.max(...members.map(({ timeout }) => timeout.toSeconds()));
     this.function = addFunction(this, {
       description: `Steadfast agents ${this.#members.join(', ')}`.slice(0, 256),
@@ -143,8 +138,13 @@ export class AgentHost extends Construct {
       logs: level === undefined ? logs : { ...logs, level },
       // The same as for an agent's own function (`deployed-agent.ts`).
       recursiveLoop: RecursiveLoop.ALLOW,
-      ...defined({ tracing, reservedConcurrentExecutions: reserved }),
-      ...(Object.fromEntries(found) as Partial<Pick<FunctionSettings, 'vpc' | 'vpcSubnets'>>),
+      ...defined({
+        tracing,
+        reservedConcurrentExecutions: reserved,
+        vpc: same('vpc', (each) => each.vpc),
+        vpcSubnets: same('vpcSubnets', (each) => each.vpcSubnets),
+        securityGroups: same('securityGroups', (each) => each.securityGroups)?.slice(),
+      }),
     });
     this.#sayWhatIsShared(hostName);
   }
@@ -229,16 +229,6 @@ function checkReserved(host: string, members: readonly HostMember[], reserved: n
   );
 }
 
-/** Whether two values are the same, also lists and objects with the same content. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  const isWrittenOut = (value: unknown): value is object =>
-    Array.isArray(value) || Object.getPrototypeOf(Object(value)) === Object.prototype;
-  if (!isWrittenOut(one) || !isWrittenOut(other)) return false;
-  const [fields, others] = [Object.entries(one), new Map(Object.entries(other))];
-  return fields.length === others.size && fields.every(([key, value]) => isSame(value, others.get(key)));
-}
-
 /** The value of a setting that all agents of a function must share. */
 function theSame<Value>(
   host: string,
@@ -248,7 +238,9 @@ function theSame<Value>(
 ): Value | undefined {
   const set = members.filter(({ settings }) => of(settings) !== undefined);
   const [first] = set;
-  const other = set.find(({ settings }) => first !== undefined && !isSame(of(settings), of(first.settings)));
+  const other = set.find(
+    ({ settings }) => first !== undefined && !isDeepStrictEqual(of(settings), of(first.settings)),
+  );
   if (first !== undefined && other !== undefined)
     throw new Error(
       `host '${host}': ${what} of agent '${first.name}' and of '${other.name}' differ, and one function has one; set the same, or give one of them another host`,

@@ -12,7 +12,7 @@ import { Stack, Stage, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { BUNDLES, TRIGGER_FILE } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
-import { type Beside, broughtAlong, foreignNative, type Owner, packageFiles } from './brought-along.ts';
+import { broughtAlong, foreignNative, type Owner, packageFiles } from './brought-along.ts';
 import { BULK_ENTRY } from './bulk-agent.ts';
 import { codeOf, withBeside } from './asset.ts';
 import { agentEntry, type Bundle, bundleDeployment, hostEntry, type Hosts, withFile } from './bundle.ts';
@@ -55,34 +55,20 @@ export function codeSource(
   const bundles = bundlesOf(scope, found, settings, hosts);
   const ours = new Set(Object.keys(bundles.get(BULK_ENTRY)?.metafile.inputs ?? {}));
   const folder = join(Stage.of(scope)?.outdir ?? found.root, BUNDLES, deploymentName);
-  const equip = (bundle: Bundle, agent: FoundAgent): Bundle => {
-    const { equipped, warnings } = equipAgent(
-      { root: found.root, ...agent },
-      bundle,
-      settings[agent.name],
-      ours,
-    );
+  const equip = (bundle: Bundle, ...agents: readonly FoundAgent[]): Bundle => {
+    const owners = agents.map((agent) => ({ root: found.root, ...agent }));
+    const { equipped, warnings } = equipAgents(owners, bundle, settings, ours);
     for (const message of warnings) Validations.of(scope).addWarning('steadfast:leftBehind', message);
     return equipped;
-  };
-  const equipHost = (names: readonly string[], bundle: Bundle): Bundle => {
-    const [first, ...others] = found.agents.filter(({ name }) => names.includes(name));
-    if (first === undefined) return bundle;
-    const equipped = withFilesOf(found.root, [first, ...others], settings);
-    const { problems, warnings } = leftBehind(equipped.owner, bundle, equipped.beside, ours);
-    if (problems.length > 0) throw new DiscoveryError(problems.join('\n'));
-    for (const message of warnings) Validations.of(scope).addWarning('steadfast:leftBehind', message);
-    return withBeside(bundle, equipped.owner, equipped.beside);
   };
   const images = bundleContainers(found, folder, packagesIn(settings), equip);
   const code: CodeSource['code'] = (name, trigger) => {
     const bundle = bundles.get(name);
     if (bundle === undefined)
       throw new Error(`no bundle for '${name}'; there are ${[...bundles.keys()].join(', ')}`);
-    const agent = found.agents.find((each) => agentEntry(each.name) === name);
-    if (agent !== undefined) return codeOf(name, equip(bundle, agent), folder);
-    const host = [...hosts.keys()].find((each) => hostEntry(each) === name);
-    if (host !== undefined) return codeOf(name, equipHost(hosts.get(host) ?? [], bundle), folder);
+    const host = [...hosts].find(([each]) => hostEntry(each) === name)?.[1] ?? [];
+    const agents = found.agents.filter((each) => agentEntry(each.name) === name || host.includes(each.name));
+    if (agents.length > 0) return codeOf(name, equip(bundle, ...agents), folder);
     if (trigger === undefined) return codeOf(name, bundle, folder);
     return codeOf(trigger.asset, withFile(bundle, TRIGGER_FILE, trigger.file), folder);
   };
@@ -90,42 +76,31 @@ export function codeSource(
 }
 
 /**
- * Adds the files beside the code of a host: those of all its agents.
- * @throws DiscoveryError if the code cannot have the same place relative to the files of each agent
- */
-function withFilesOf(
-  root: string,
-  agents: readonly [FoundAgent, ...FoundAgent[]],
-  settings: Readonly<Record<string, AgentSettings>>,
-): { readonly owner: Owner; readonly beside: Beside } {
-  const withFiles = agents.filter(({ name }) => (settings[name]?.files ?? []).length > 0);
-  const [one, ...others] = withFiles;
-  const other = others.find(({ file }) => dirname(file) !== dirname(one?.file ?? ''));
-  if (one !== undefined && other !== undefined)
-    throw new DiscoveryError(
-      `agents '${one.name}' and '${other.name}' share a function, name files, and lie in two folders, and one code cannot lie beside both: give one of them another host`,
-    );
-  const all = agents.map((agent) => broughtAlong({ root, ...agent }, settings[agent.name] ?? {}));
-  return { owner: { root, ...(one ?? agents[0]) }, beside: new Map(all.flatMap((each) => [...each])) };
-}
-
-/**
- * Adds the files that an agent's settings name beside its code.
+ * Adds the files that the settings of a function's agents name beside its code.
  * @param ours what is in every agent's bundle
- * @throws DiscoveryError for a file or package that its code looks for and cannot find
+ * @throws DiscoveryError for a file or package that the code looks for and cannot find, and if it cannot have
+ * the same place relative to the files of each agent
  */
-export function equipAgent(
-  owner: Owner,
+export function equipAgents(
+  agents: readonly Owner[],
   bundle: Bundle,
-  settings: AgentSettings = {},
+  settings: Readonly<Record<string, AgentSettings>>,
   ours: ReadonlySet<string> = new Set(),
 ): { readonly equipped: Bundle; readonly warnings: readonly string[] } {
-  const beside = broughtAlong(owner, settings);
+  const withFiles = agents.filter(({ name }) => (settings[name]?.files ?? []).length > 0);
+  const [owner = agents[0], ...others] = withFiles;
+  if (owner === undefined) return { equipped: bundle, warnings: [] };
+  const other = others.find(({ file }) => dirname(file) !== dirname(owner.file));
+  if (other !== undefined)
+    throw new DiscoveryError(
+      `agents '${owner.name}' and '${other.name}' share a function, name files, and lie in two folders, and one code cannot lie beside both: give one of them another host`,
+    );
+  const beside = new Map(agents.flatMap((agent) => [...broughtAlong(agent, settings[agent.name] ?? {})]));
   const { problems, warnings } = leftBehind(owner, bundle, beside, ours);
   if (problems.length > 0) throw new DiscoveryError(problems.join('\n'));
   return {
     equipped: withBeside(bundle, owner, beside),
-    warnings: [...warnings, ...foreign(owner, settings)],
+    warnings: [...warnings, ...agents.flatMap((agent) => foreign(agent, settings[agent.name] ?? {}))],
   };
 }
 

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import type { AgentSettings } from '../../lib/infra/agent-settings.ts';
 import { writeBundle } from '../../lib/infra/asset.ts';
 import { agentEntry, bundleAgents } from '../../lib/infra/bundle.ts';
+import type { Owner } from '../../lib/infra/brought-along.ts';
 import { bundleContainers } from '../../lib/infra/bundle-container.ts';
-import { equipAgent } from '../../lib/infra/code-source.ts';
+import { equipAgents } from '../../lib/infra/code-source.ts';
 import { project } from './fixture.ts';
 
 const away: string[] = [];
@@ -32,7 +33,7 @@ function make(files: Readonly<Record<string, string>>, settings: AgentSettings =
   const owner = { root, name: 'write', file: join(root, 'flow/agents/write.ts') };
   const { nodeModules = [] } = settings;
   const bundle = bundleAgents(root, [owner], { write: nodeModules }, {}).get(agentEntry('write'))!;
-  const { equipped, warnings } = equipAgent(owner, bundle, settings);
+  const { equipped, warnings } = equipAgents([owner], bundle, { write: settings });
   const folder = join(root, 'asset');
   writeBundle(equipped, folder);
   return { folder, warnings };
@@ -97,7 +98,8 @@ describe("a file beside an agent's own", () => {
       found,
       root,
       {},
-      (bundle, { name, file }) => equipAgent({ root, name, file }, bundle, { files: ['./texts'] }).equipped,
+      (bundle, { name, file }) =>
+        equipAgents([{ root, name, file }], bundle, { write: { files: ['./texts'] } }).equipped,
     ).get('write')!;
     expect(answerOf({ folder: image, warnings: [] })).toBe('Dear');
     expect(readFileSync(join(image, 'Dockerfile'), 'utf8')).toContain('COPY texts ./texts/\n');
@@ -198,6 +200,18 @@ describe('a package that names modules only when it runs', () => {
     ]);
     const [bundle] = readdirSync(made.folder).filter((name) => name === 'index.mjs');
     expect(readFileSync(join(made.folder, bundle!), 'utf8')).not.toContain('@image');
+  });
+
+  test('is said of each agent of a host, not of the first alone', () => {
+    const root = project({ ...NATIVE, 'flow/agents/write.ts': agent });
+    const [first, write] = ['first', 'write'].map((name) => ({
+      root,
+      name,
+      file: join(root, 'flow/agents/write.ts'),
+    })) as [Owner, Owner];
+    const bundle = bundleAgents(root, [write], { write: ['image'] }, {}).get(agentEntry('write'))!;
+    const { warnings } = equipAgents([first, write], bundle, { write: { nodeModules: ['image'] } });
+    expect(warnings).toEqual([expect.stringMatching(/^agent 'write': image is native/)]);
   });
 
   test('that is not installed is refused', () => {
