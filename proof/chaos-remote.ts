@@ -73,7 +73,7 @@ async function load(
   options: Options,
   progress: Progress,
 ): Promise<readonly StartedKey[]> {
-  const dice = drawsOf(options.seed);
+  const draws = drawsOf(options.seed);
   const keys: StartedKey[] = [];
   let untilAt = Number.POSITIVE_INFINITY;
   const blindAt = Date.now() + BLIND_AFTER_MS;
@@ -98,7 +98,7 @@ async function load(
       untilAt = Math.min(untilAt, Date.now() + HEAL_WITHIN_MS);
     } else {
       for (let count = open; count < OPEN; count += 1)
-        keys.push(await start(stage, options.seed, keys.length + 1, dice.chance(HEAVY_SHARE)));
+        keys.push(await start(stage, options.seed, keys.length + 1, draws.chance(HEAVY_SHARE)));
     }
     await pause(POLL_EVERY_MS);
   }

@@ -15,7 +15,7 @@ import type { Message } from '../lib/core/decisions/message.ts';
 import { FairLine } from '../local/sqs/fair-line.ts';
 
 /** Messages without a group share one: with a group of its own, each would come first. */
-const NOBODY = 'none';
+const NO_GROUP = 'none';
 /** A message that a process cannot take now is offered again after this time. */
 const GIVEN_BACK_MS = 2_000;
 
@@ -50,7 +50,7 @@ export class MessageQueue implements Queue {
   readonly reaches = (agent: string): boolean => this.#lanes.has(agent);
 
   readonly send = async (sends: readonly Send[]): Promise<void> => {
-    for (const { agent, message, delayMs, group = NOBODY } of sends)
+    for (const { agent, message, delayMs, group = NO_GROUP } of sends)
       this.#take(this.#laneOf(agent), message, group, delayMs);
   };
 

@@ -122,7 +122,7 @@ it('fan-out: one item of twenty may fail', async () => {
   expect(end).toMatchObject({ status: 'succeeded', output: { failed: 1 } });
 });
 
-it('pages: reads until there is no further one', async () => {
+it('pages: reads until there is no next page', async () => {
   const asked: string[] = [];
   const handler = copyPage.handler({
     execute: async (_ctx, { cursor }) => {

@@ -190,7 +190,7 @@ describe('the app of the page', () => {
   });
 });
 
-test('the stack with two of them has two outputs, by which they are told apart', () => {
+test('the stack with two of them has two outputs with different names', () => {
   const shop = synthesise('shop')('Shop');
   const { Outputs = {} } = shop;
   expect(Object.keys(Outputs)).toEqual([

@@ -211,7 +211,7 @@ test('A loop that goes back: a person who says again', async () => {
   expect([status, output]).toEqual(['succeeded', { drafts: 2 }]);
 });
 
-test('Catch: what was done is taken back, and then somebody is told', async () => {
+test('Catch: finished steps are undone, and then the customer is informed', async () => {
   const { trial, world } = await trialOf('caught');
   trial.fail(agents['score']!, { with: new PermanentError('no such model') });
   trial.fail(agents['ship']!, { with: new PermanentError('no such address') });

@@ -110,7 +110,7 @@ const NOT_DRAWN: Readonly<Record<string, string>> = {
   fairBy: 'the order of messages alone: `test/serve` and the queues have it',
 };
 
-it('there are keys of a plan, and no reason for what is none', () => {
+it('the keys of a plan are found, and no reason is given for an unknown one', () => {
   expect(keys.size).toBeGreaterThan(40);
   const named = [WORDS, NOT_SHOWN, NOT_DRAWN].flatMap((one) => Object.keys(one));
   expect(named.filter((key) => !keys.has(key))).toEqual([]);

@@ -96,7 +96,7 @@ const IMPURE =
 const pureCore: Rule = ({ path, text }) =>
   path.startsWith('lib/core/')
     ? [...withoutStrings(withoutComments(text)).matchAll(IMPURE)].map(
-        ([what]) => `uses ${what}; in lib/core time, dice and ids are arguments (S14)`,
+        ([what]) => `uses ${what}; in lib/core time, random numbers and ids are arguments (S14)`,
       )
     : [];
 
@@ -158,7 +158,7 @@ const noClassNames: Rule = ({ path, text }) =>
 const RULES: Readonly<Record<string, Rule>> = {
   'imports only what its folder may import': imports,
   'does not import lib/index.ts from inside lib': noIndex,
-  'keeps clocks, dice and the process out of lib/core': pureCore,
+  'keeps clocks, random sources and the process out of lib/core': pureCore,
   'uses zod/mini only': zodMini,
   [`has at most ${MAX_CODE_LINES} lines of code`]: short,
   'is no barrel': noBarrels,
@@ -235,7 +235,7 @@ describe('a rule finds what is planted', () => {
     ['lib → index by name', noIndex, plant('kit/x.ts', "import { a } from 'steadfast';")],
     ['a clock', pureCore, plant('lib/core/x.ts', 'const a = Date.now();')],
     ['a date', pureCore, plant('lib/core/x.ts', 'const a = new Date();')],
-    ['dice', pureCore, plant('lib/core/x.ts', 'const a = Math.random();')],
+    ['a random source', pureCore, plant('lib/core/x.ts', 'const a = Math.random();')],
     ['the process', pureCore, plant('lib/core/x.ts', "const a = process.env['A'];")],
     ['a timer', pureCore, plant('lib/core/x.ts', 'setTimeout(() => {}, 1);')],
     ['entropy', pureCore, plant('lib/core/x.ts', 'const a = globalThis.crypto;')],

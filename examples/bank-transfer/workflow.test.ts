@@ -108,7 +108,7 @@ test('a small transfer needs one person', async () => {
 });
 
 describe('a large one', () => {
-  test('is not released by whoever started it, but by somebody else', async () => {
+  test('is not released by the person who started it, but by another one', async () => {
     const trial = testWorkflow(bankTransfer, { agents });
     const run = await trial.start(LARGE, { by: 'ann' });
     await run.waitForQuestion('release');

@@ -128,7 +128,7 @@ test('a region that is full is given up at once, and built elsewhere, never in t
   expect(moments.filter((one) => new Set(one.map(({ region }) => region)).size > 1)).toEqual([]);
 });
 
-test('of an environment for which there is room nowhere nothing is left, disks and names included', async () => {
+test('an environment for which no region has room leaves nothing, disks and names included', async () => {
   expect((await ended(NOWHERE)).status).toBe('compensated');
   expect(await standingByRegion()).toEqual({});
   const entries = ledger();

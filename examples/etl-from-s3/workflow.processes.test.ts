@@ -105,7 +105,7 @@ test('a page with two bad files takes back the pages before it, the latest first
   expect(effects().filter(({ undone }) => undone !== 1)).toEqual([]);
 });
 
-test('of a batch with two bad files in fifty nothing is left', async () => {
+test('a batch with two bad files in fifty leaves nothing', async () => {
   put(fiftyFiles([17, 40]));
   const run = await testWorkflow(etlFromS3, { agents }).start(BATCH);
   expect((await run.waitForEnd()).status).toBe('compensated');

@@ -110,7 +110,7 @@ test('who gets no car travels all the same', async () => {
   });
 });
 
-test('without a flight all is given back, and then customer service is told, once', async () => {
+test('without a flight everything is undone, and then customer service is informed, once', async () => {
   const trial = testWorkflow(holidayBooking, { agents });
   trial.delay(bookFlight, { by: '2s' });
   trial.fail(bookFlight, { times: Infinity, with: new PermanentError('sold out') });

@@ -121,7 +121,7 @@ describe('the audit finds', () => {
     expect(found([['charge', 'c1'], TOLD], 'canceled')).toEqual(['lost charge 1']);
   });
 
-  test('a customer who was not told, was told twice, or was told what is not so', () => {
+  test('a customer who got no mail, two mails, or a false one', () => {
     expect(found([], 'compensated')).toEqual(['lost mail 1']);
     expect(found([['mail', 'm1', 'on-its-way']], 'canceled')).toEqual(['lost mail 1']);
     expect(found([TOLD, ['mail', 'm8', 'not-fulfilled']], 'compensated')).toEqual(['double mail 1']);

@@ -92,7 +92,7 @@ const SENDER: Readonly<Record<MailSubject, string>> = {
   'not-fulfilled': 'tell-customer',
 };
 
-const NOBODY = '(no execution)';
+const NO_EXECUTION = '(no execution)';
 
 export function audit(entries: readonly Entry[], executions: readonly AuditedExecution[]): Audit {
   const known = new Set(executions.map((execution) => execution.executionId));
@@ -124,7 +124,7 @@ export function audit(entries: readonly Entry[], executions: readonly AuditedExe
 function grouped(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
   const groups = new Map<string, Entry[]>();
   for (const entry of entries) {
-    const executionId = entry.executionId ?? NOBODY;
+    const executionId = entry.executionId ?? NO_EXECUTION;
     const group = groups.get(executionId);
     if (group === undefined) groups.set(executionId, [entry]);
     else group.push(entry);
@@ -236,7 +236,7 @@ function strangersFindings(executionId: string, own: readonly Entry[]): Finding[
 }
 
 const refusals = (entries: readonly Entry[]): Finding[] =>
-  entries.flatMap(({ id, kind, service, reference, executionId = NOBODY, why }): Finding[] => {
+  entries.flatMap(({ id, kind, service, reference, executionId = NO_EXECUTION, why }): Finding[] => {
     const found = { executionId, count: 1 };
     if (kind === 'breach')
       return [{ ...found, kind, effect: 'authorisation', detail: `${id}: ${why ?? 'refused'}` }];
@@ -247,7 +247,7 @@ const refusals = (entries: readonly Entry[]): Finding[] =>
 
 /** The payment service refuses them; the audit checks this independently. */
 const strayCaptures = (entries: readonly Entry[]): Finding[] =>
-  entries.flatMap(({ id, kind, executionId = NOBODY, authorisationId: of }, at): Finding[] => {
+  entries.flatMap(({ id, kind, executionId = NO_EXECUTION, authorisationId: of }, at): Finding[] => {
     if (kind !== 'charge' || of === undefined) return [];
     const before = entries.slice(0, at);
     const isThere = before.some((entry) => entry.kind === 'authorisation' && entry.id === of);
@@ -264,7 +264,7 @@ function strayUndos(entries: readonly Entry[]): Finding[] {
       .map((entry) => ({
         kind: 'stray-undo' as const,
         effect,
-        executionId: entry.executionId ?? NOBODY,
+        executionId: entry.executionId ?? NO_EXECUTION,
         count: 1,
         detail: `${entry.id} takes back ${entry.of ?? 'nothing'}, which is not in the ledger`,
       }));

@@ -115,7 +115,7 @@ test('the card is authorised now, and charged when the goods have left', async (
   expect(kinds()).toEqual(CAPTURED);
 });
 
-test('what is not released in time, or not at all, is voided, and the customer is told', async () => {
+test('an authorisation that is not released in time is voided, and the customer is informed', async () => {
   const trial = testWorkflow(preorder, { agents });
   trial.loseReply(authoriseCard);
   expect((await (await trial.start(order)).waitForEnd()).failure?.code).toBe('rejected');

@@ -141,7 +141,7 @@ test('a warehouse that is away is asked again, and a card that is declined is no
   expect(ledger().at(-1)?.subject).toBe('not-fulfilled');
 });
 
-test('what the carrier declines is taken back, and the customer is told, once', async () => {
+test('an order that the carrier declines is undone, and the customer is informed, once', async () => {
   await behave('carrier', 'decline');
   const { status, steps } = await (await started()).waitForEnd();
   expect([status, steps['ship']?.status, steps['ship']?.attempts]).toEqual(['compensated', 'failed', 1]);

@@ -117,7 +117,7 @@ describe('with the handlers that are deployed, against the world', () => {
     expect(news()).toEqual(['on-its-way']);
   });
 
-  test('an order that fails is taken back, and then the customer is told, once', async () => {
+  test('an order that fails is undone, and then the customer is informed, once', async () => {
     const trial = testWorkflow(orderFulfilment, { agents });
     trial.fail(scheduleShipping, { times: 1, with: new PermanentError('no such address') });
     trial.loseReply(notifyCustomer);
@@ -129,7 +129,7 @@ describe('with the handlers that are deployed, against the world', () => {
     expect(news()).toEqual(['not-fulfilled']);
   });
 
-  test('a customer who cannot be told does not change how the order ended', async () => {
+  test('a mail to the customer that fails does not change how the order ended', async () => {
     const trial = testWorkflow(orderFulfilment, { agents });
     trial.fail(scheduleShipping, { times: 1, with: new PermanentError('no such address') });
     trial.fail(notifyCustomer, { times: 1, with: new PermanentError('no such mailbox') });

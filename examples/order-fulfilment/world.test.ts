@@ -191,7 +191,7 @@ describe('misbehaviour', () => {
     expect(await ledger()).toEqual([]);
   });
 
-  test('drop-reply: done, but nobody is told', async () => {
+  test('drop-reply: done, but no answer is sent', async () => {
     await behave({ service: 'payment', mode: 'drop-reply', times: 1 });
     await expect(post('/payment/charges', charge)).rejects.toThrow('fetch failed');
     expect(await kinds()).toEqual(['charge']);

@@ -54,7 +54,7 @@ test('a link is mailed, and the token is in no record', async () => {
   expect(steps['issue']?.output).toEqual({ token: 'token-1' });
 });
 
-test('a token of which nobody could be told is revoked', async () => {
+test('a token that could not be mailed is revoked', async () => {
   const trial = testWorkflow(passwordReset, { agents });
   trial.loseReply(issueToken);
   trial.fail(mailLink, { times: Infinity, with: new PermanentError('no such mailbox') });

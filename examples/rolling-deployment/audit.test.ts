@@ -26,7 +26,7 @@ test('a batch that begins before the one before has rested, or is at work, is fo
   expect(rested(beside, BATCHES)).toEqual([-10]);
 });
 
-test('the way back is no beginning of a batch', () => {
+test('the way back does not count as the beginning of a batch', () => {
   const entries = [
     shift(0, 'a', 'out'),
     shift(30, 'a', 'in'),

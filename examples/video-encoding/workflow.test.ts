@@ -86,7 +86,7 @@ test('where one chunk has no licence, all of them are encoded in 720 lines, and 
   });
 });
 
-test('a film without one of its chunks is none, and nothing of it stays', async () => {
+test('a film that lacks a chunk is not published, and nothing of it stays', async () => {
   const trial = testWorkflow(videoEncoding, { agents });
   trial.fail(encodeChunk, { times: Infinity, with: new PermanentError('no codec') });
   expect((await (await trial.start(upload)).waitForEnd()).status).toBe('compensated');

@@ -57,7 +57,7 @@ test.each([429, 503])('%i: not done, try again', async (status) => {
   });
 });
 
-test('Retry-After is the service’s wish, in seconds or as a date; nonsense is none', async () => {
+test('Retry-After is read in seconds or as a date; nonsense is ignored', async () => {
   await worldThat(withStatus(503, { 'retry-after': '3' }));
   expect(await failure(ask())).toMatchObject({ retryAfter: 3 });
   server?.removeAllListeners('request').on('request', withStatus(503, { 'retry-after': 'soon' }));

@@ -28,7 +28,7 @@ export interface AtWork {
 /**
  * The group of messages that have none: on a fair queue each would be its own group and overtake the others.
  */
-const NOBODY = 'none';
+const NO_GROUP = 'none';
 
 interface QueueOptions {
   /**
@@ -52,7 +52,7 @@ export function sqsQueue(
     return url;
   };
   const outboxes = new Map<string, Outbox>();
-  const company = (): boolean => {
+  const mayFollow = (): boolean => {
     const waiting = [...outboxes.values()].reduce((sum, outbox) => sum + outbox.waiting, 0);
     return waiting < atWork.messages;
   };
@@ -60,7 +60,7 @@ export function sqsQueue(
     const known = outboxes.get(agent);
     if (known !== undefined) return known;
     const url = urlOf(agent);
-    const made = new Outbox((sends) => sendTo(client, url, isFair ? sends.map(ofAll) : sends), company);
+    const made = new Outbox((sends) => sendTo(client, url, isFair ? sends.map(ofAll) : sends), mayFollow);
     outboxes.set(agent, made);
     return made;
   };
@@ -82,7 +82,7 @@ export function sqsQueue(
   };
 }
 
-const ofAll = (send: Send): Send => ({ group: NOBODY, ...send });
+const ofAll = (send: Send): Send => ({ group: NO_GROUP, ...send });
 
 /** @returns the positions of the messages that SQS refused */
 async function sendTo(client: SQSClient, url: string, sends: readonly Send[]): Promise<ReadonlySet<number>> {
@@ -106,7 +106,7 @@ interface Parcel {
  * The longest that a send waits for others: longer than handling a batch takes, shorter than a caller
  * notices.
  */
-const COMPANY_MS = 20;
+const SHARE_WITHIN_MS = 20;
 
 /**
  * The messages of one process to one agent. Messages that are sent while others are being handled, or while a
@@ -115,15 +115,15 @@ const COMPANY_MS = 20;
  */
 class Outbox {
   readonly #request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>;
-  readonly #company: () => boolean;
+  readonly #mayFollow: () => boolean;
   readonly #waiting: Parcel[] = [];
   #underWay = 0;
   #departure: NodeJS.Timeout | undefined;
 
-  /** @param company whether messages that are being handled have sent nothing yet */
-  constructor(request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>, company: () => boolean) {
+  /** @param mayFollow whether messages that are being handled have sent nothing yet */
+  constructor(request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>, mayFollow: () => boolean) {
     this.#request = request;
-    this.#company = company;
+    this.#mayFollow = mayFollow;
   }
 
   get waiting(): number {
@@ -138,8 +138,8 @@ class Outbox {
           this.#waiting.push({ send, sent, failed });
         }),
     );
-    if (this.#company()) {
-      this.#departure ??= setTimeout(() => this.#leave(true), COMPANY_MS);
+    if (this.#mayFollow()) {
+      this.#departure ??= setTimeout(() => this.#leave(true), SHARE_WITHIN_MS);
       this.#leave(false);
     } else this.#leave(this.#departure !== undefined || this.#underWay === 0);
     await Promise.all(results);

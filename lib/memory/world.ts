@@ -163,7 +163,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Repeatable dice: the same seed gives the same ids and numbers. */
+/** A repeatable random source: the same seed gives the same ids and numbers. */
 export function seededSource(seed: number): RandomSource {
   let count = 0;
   const id = (): string => {

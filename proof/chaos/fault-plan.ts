@@ -75,20 +75,20 @@ const RECOVERY_AFTER_MS = [5_500, 9_000] as const;
 
 /** All faults of a run, in order of time. */
 export function faultPlan(seed: number, durationMs: number): readonly PlannedFault[] {
-  const kills = moments(drawsOf(seed, 1), EVERY_MS.kill, durationMs).map(({ atMs, dice }) =>
-    planned(atMs, { kind: 'kill', target: busyTarget(dice), moment: strikeMoment(dice) }),
+  const kills = moments(drawsOf(seed, 1), EVERY_MS.kill, durationMs).map(({ atMs, draws }) =>
+    planned(atMs, { kind: 'kill', target: busyTarget(draws), moment: strikeMoment(draws) }),
   );
-  const freezes = moments(drawsOf(seed, 2), EVERY_MS.freeze, durationMs).map(({ atMs, dice }) =>
+  const freezes = moments(drawsOf(seed, 2), EVERY_MS.freeze, durationMs).map(({ atMs, draws }) =>
     planned(atMs, {
       kind: 'freeze',
-      target: busyTarget(dice),
-      moment: strikeMoment(dice),
-      forMs: dice.between(1_000, 20_000),
+      target: busyTarget(draws),
+      moment: strikeMoment(draws),
+      forMs: draws.between(1_000, 20_000),
     }),
   );
   const calls = (['ambiguous', 'throttle'] as const).flatMap((kind, at) =>
-    moments(drawsOf(seed, 3 + at), EVERY_MS[kind], durationMs).map(({ atMs, dice }) =>
-      planned(atMs, { kind, target: dice.pick(FUNCTIONS), calls: dice.between(1, 4) }),
+    moments(drawsOf(seed, 3 + at), EVERY_MS[kind], durationMs).map(({ atMs, draws }) =>
+      planned(atMs, { kind, target: draws.pick(FUNCTIONS), calls: draws.between(1, 4) }),
     ),
   );
   const all = [
@@ -105,19 +105,19 @@ export function faultPlan(seed: number, durationMs: number): readonly PlannedFau
 const planned = (atMs: number, fault: Fault): PlannedFault => ({ atMs, fault });
 
 function supervisorFaults(seed: number, durationMs: number): PlannedFault[] {
-  const kills = moments(drawsOf(seed, 5), EVERY_MS.supervisorKill, durationMs).map(({ atMs, dice }) =>
+  const kills = moments(drawsOf(seed, 5), EVERY_MS.supervisorKill, durationMs).map(({ atMs, draws }) =>
     planned(atMs, {
       kind: 'kill',
       target: 'supervisor',
-      moment: callMoment(dice, 8),
+      moment: callMoment(draws, 8),
     }),
   );
-  const freezes = moments(drawsOf(seed, 6), EVERY_MS.supervisorFreeze, durationMs).map(({ atMs, dice }) =>
+  const freezes = moments(drawsOf(seed, 6), EVERY_MS.supervisorFreeze, durationMs).map(({ atMs, draws }) =>
     planned(atMs, {
       kind: 'freeze',
       target: 'supervisor',
-      moment: callMoment(dice, 8),
-      forMs: dice.between(1_000, 8_000),
+      moment: callMoment(draws, 8),
+      forMs: draws.between(1_000, 8_000),
     }),
   );
   return [...kills, ...freezes];
@@ -125,30 +125,32 @@ function supervisorFaults(seed: number, durationMs: number): PlannedFault[] {
 
 /** Faults that AWS has and a local cloud does not have by itself. */
 function blindSpots(seed: number, durationMs: number): PlannedFault[] {
-  const each = (stream: number, everyMs: number, faultOf: (dice: Draws) => Fault): PlannedFault[] =>
-    moments(drawsOf(seed, stream), everyMs, durationMs).map(({ atMs, dice }) => planned(atMs, faultOf(dice)));
+  const each = (stream: number, everyMs: number, faultOf: (draws: Draws) => Fault): PlannedFault[] =>
+    moments(drawsOf(seed, stream), everyMs, durationMs).map(({ atMs, draws }) =>
+      planned(atMs, faultOf(draws)),
+    );
   return [
-    ...each(9, EVERY_MS.lateIndex, (dice) => ({
+    ...each(9, EVERY_MS.lateIndex, (draws) => ({
       kind: 'late-index',
       target: 'supervisor',
-      calls: dice.between(1, 3),
+      calls: draws.between(1, 3),
     })),
-    ...each(10, EVERY_MS.refusedIndex, (dice) => ({
+    ...each(10, EVERY_MS.refusedIndex, (draws) => ({
       kind: 'refused-index',
-      target: dice.pick(FUNCTIONS),
-      calls: dice.between(1, 3),
+      target: draws.pick(FUNCTIONS),
+      calls: draws.between(1, 3),
     })),
-    ...each(11, EVERY_MS.longFreeze, (dice) => ({
+    ...each(11, EVERY_MS.longFreeze, (draws) => ({
       kind: 'freeze',
-      target: busyTarget(dice),
-      moment: strikeMoment(dice),
-      forMs: dice.between(LONG_FREEZE_MS, 20_000),
+      target: busyTarget(draws),
+      moment: strikeMoment(draws),
+      forMs: draws.between(LONG_FREEZE_MS, 20_000),
       cut: true,
     })),
-    ...each(12, EVERY_MS.noConcurrency, (dice) => ({
+    ...each(12, EVERY_MS.noConcurrency, (draws) => ({
       kind: 'no-concurrency',
-      target: dice.pick<FunctionName>(AGENTS),
-      forMs: dice.between(3_000, 10_000),
+      target: draws.pick<FunctionName>(AGENTS),
+      forMs: draws.between(3_000, 10_000),
     })),
   ];
 }
@@ -159,22 +161,19 @@ function storeRestarts(
   durationMs: number,
   kills: readonly PlannedFault[],
 ): readonly PlannedFault[] {
-  const restart = (atMs: number, dice: Draws): PlannedFault =>
-    planned(atMs, { kind: 'store-restart', downMs: dice.chance(0.5) ? 0 : dice.between(100, 2_500) });
+  const restart = (atMs: number, draws: Draws): PlannedFault =>
+    planned(atMs, { kind: 'store-restart', downMs: draws.chance(0.5) ? 0 : draws.between(100, 2_500) });
   const random = moments(drawsOf(seed, 7), EVERY_MS.storeRestart, durationMs);
-  const aimed = moments(drawsOf(seed, 8), EVERY_MS.recoveryRestart, durationMs).flatMap(({ atMs, dice }) => {
+  const aimed = moments(drawsOf(seed, 8), EVERY_MS.recoveryRestart, durationMs).flatMap(({ atMs, draws }) => {
     const kill = kills.findLast((each) => each.atMs <= atMs);
-    const at = (kill?.atMs ?? atMs) + dice.between(...RECOVERY_AFTER_MS);
-    return at < durationMs ? [{ atMs: at, dice }] : [];
+    const at = (kill?.atMs ?? atMs) + draws.between(...RECOVERY_AFTER_MS);
+    return at < durationMs ? [{ atMs: at, draws }] : [];
   });
-  return [...random, ...aimed].map(({ atMs, dice }) => restart(atMs, dice));
+  return [...random, ...aimed].map(({ atMs, draws }) => restart(atMs, draws));
 }
 
-const moments = (dice: Draws, everyMs: number, durationMs: number): { atMs: number; dice: Draws }[] =>
-  momentsFrom(dice, { everyMs, durationMs, firstAtMs: FIRST_AT_MS }).map(({ atMs, draws }) => ({
-    atMs,
-    dice: draws,
-  }));
+const moments = (draws: Draws, everyMs: number, durationMs: number): { atMs: number; draws: Draws }[] =>
+  momentsFrom(draws, { everyMs, durationMs, firstAtMs: FIRST_AT_MS });
 
-const busyTarget = (dice: Draws): FunctionName =>
-  dice.chance(0.2) ? 'scheduler' : dice.pick<FunctionName>(AGENTS);
+const busyTarget = (draws: Draws): FunctionName =>
+  draws.chance(0.2) ? 'scheduler' : draws.pick<FunctionName>(AGENTS);

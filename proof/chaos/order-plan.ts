@@ -18,9 +18,9 @@ export const SERVICES = ['payment', 'warehouse', 'carrier', 'mail'] as const;
 const MAX_LATE_EFFECT_MS = 600;
 
 export function plannedOrder(seed: number, index: number): PlannedStart {
-  const dice = drawsOf(seed, 1_000 + index);
+  const draws = drawsOf(seed, 1_000 + index);
   const orderId = `order-${index}`;
-  const rules = [...misbehaviour(dice), ...usualTimes(dice)];
+  const rules = [...misbehaviour(draws), ...usualTimes(draws)];
   return {
     key: orderId,
     workflow: 'order-fulfilment',
@@ -32,44 +32,44 @@ export function plannedOrder(seed: number, index: number): PlannedStart {
       total: 4_200,
     },
     rules: rules.map((rule) => ({ ...rule, match: { ...rule.match, about: orderId } })),
-    ...(dice.chance(0.1) ? { repeatAfterMs: dice.chance(0.3) ? 0 : dice.between(1, 8_000) } : {}),
-    ...(dice.chance(0.06) ? { cancelAfterMs: dice.between(0, 3_000) } : {}),
+    ...(draws.chance(0.1) ? { repeatAfterMs: draws.chance(0.3) ? 0 : draws.between(1, 8_000) } : {}),
+    ...(draws.chance(0.06) ? { cancelAfterMs: draws.between(0, 3_000) } : {}),
   };
 }
 
 /** Most orders meet no misbehaviour. */
-function misbehaviour(dice: Draws): RuleInput[] {
+function misbehaviour(draws: Draws): RuleInput[] {
   const rules: RuleInput[] = [];
-  if (dice.chance(0.35)) rules.push(trouble(dice, dice.pick<Service>(SERVICES)));
-  if (dice.chance(0.06)) rules.push({ service: 'carrier', mode: 'decline' });
-  if (dice.chance(0.02)) rules.push({ service: 'payment', mode: 'decline' });
-  if (dice.chance(0.15)) rules.push(troubleWhileUndoing(dice));
+  if (draws.chance(0.35)) rules.push(trouble(draws, draws.pick<Service>(SERVICES)));
+  if (draws.chance(0.06)) rules.push({ service: 'carrier', mode: 'decline' });
+  if (draws.chance(0.02)) rules.push({ service: 'payment', mode: 'decline' });
+  if (draws.chance(0.15)) rules.push(troubleWhileUndoing(draws));
   return rules;
 }
 
 /** A service that fails, and recovers after a few calls. */
-export function trouble(dice: Draws, service: Service): RuleInput {
-  const kind = dice.random();
-  if (kind < 0.3) return { service, mode: 'unavailable', times: dice.between(1, 3) };
-  if (kind < 0.55) return { service, mode: 'drop-reply', times: dice.between(1, 2) };
-  if (kind < 0.7) return { service, mode: 'slow', ms: dice.between(100, MAX_LATE_EFFECT_MS), times: 2 };
-  if (kind < 0.92) return { service, mode: 'slow-reply', ms: dice.between(500, 7_000), times: 1 };
+export function trouble(draws: Draws, service: Service): RuleInput {
+  const kind = draws.random();
+  if (kind < 0.3) return { service, mode: 'unavailable', times: draws.between(1, 3) };
+  if (kind < 0.55) return { service, mode: 'drop-reply', times: draws.between(1, 2) };
+  if (kind < 0.7) return { service, mode: 'slow', ms: draws.between(100, MAX_LATE_EFFECT_MS), times: 2 };
+  if (kind < 0.92) return { service, mode: 'slow-reply', ms: draws.between(500, 7_000), times: 1 };
   return { service, mode: 'hang', times: 1 };
 }
 
 /** Requests while an outcome is unknown or an order is undone fail as well. */
-export function troubleWhileUndoing(dice: Draws): RuleInput {
-  const [service, action] = dice.pick<readonly [Service, string]>([
+export function troubleWhileUndoing(draws: Draws): RuleInput {
+  const [service, action] = draws.pick<readonly [Service, string]>([
     ['payment', 'refund'],
     ['payment', 'lookup'],
     ['carrier', 'cancel'],
     ['carrier', 'lookup'],
     ['warehouse', 'release'],
   ]);
-  const mode = dice.pick(['unavailable', 'drop-reply', 'slow-reply', 'hang'] as const);
+  const mode = draws.pick(['unavailable', 'drop-reply', 'slow-reply', 'hang'] as const);
   return { service, mode, match: { action }, times: 1, ...(mode === 'slow-reply' ? { ms: 1_500 } : {}) };
 }
 
 /** A service that answers at once leaves its process no time to die. */
-export const usualTimes = (dice: Draws): RuleInput[] =>
-  SERVICES.map((service) => ({ service, mode: 'slow-reply', ms: dice.between(50, 500) }));
+export const usualTimes = (draws: Draws): RuleInput[] =>
+  SERVICES.map((service) => ({ service, mode: 'slow-reply', ms: draws.between(50, 500) }));

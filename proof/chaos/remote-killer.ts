@@ -59,7 +59,7 @@ function attemptOf(pid: number): number | undefined {
 export class RemoteKiller {
   readonly kills: Kill[] = [];
   readonly #stage: RemoteStage;
-  readonly #dice: Draws;
+  readonly #draws: Draws;
   readonly #most: number;
   readonly #seen = new Set<number>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -68,7 +68,7 @@ export class RemoteKiller {
 
   constructor(stage: RemoteStage, seed: number, most: number) {
     this.#stage = stage;
-    this.#dice = drawsOf(seed, 1);
+    this.#draws = drawsOf(seed, 1);
     this.#most = most;
   }
 
@@ -95,10 +95,10 @@ export class RemoteKiller {
     for (const pid of pids) {
       if (this.#seen.has(pid) || !isProgram(pid, this.#stage.worker().folder)) continue;
       this.#seen.add(pid);
-      const isAimedAt = this.#dice.chance(KILLED_SHARE);
-      const isAfter = this.#dice.chance(AFTER_SHARE);
-      const afterMs = this.#dice.between(0, isAfter ? PRINT_MS / 2 : START_MS + PRINT_MS);
-      const target = this.#dice.pick<Target>(WEIGHTED);
+      const isAimedAt = this.#draws.chance(KILLED_SHARE);
+      const isAfter = this.#draws.chance(AFTER_SHARE);
+      const afterMs = this.#draws.between(0, isAfter ? PRINT_MS / 2 : START_MS + PRINT_MS);
+      const target = this.#draws.pick<Target>(WEIGHTED);
       if (!isAimedAt) continue;
       const kill = (): void => void this.#timers.add(setTimeout(() => this.#kill(pid, target), afterMs));
       if (isAfter) this.#after.set(pid, kill);

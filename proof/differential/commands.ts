@@ -19,7 +19,7 @@ import { seededRandom } from '../../lib/memory/world.ts';
 import type { Item } from '../../serve/sqlite/values.ts';
 
 /** 0 ≤ … < 1 */
-export type Dice = () => number;
+export type Random = () => number;
 export type AnyCommand =
   | BatchGetItemCommand
   | DeleteItemCommand
@@ -29,7 +29,7 @@ export type AnyCommand =
   | ScanCommand
   | TransactWriteItemsCommand;
 
-export const diceOf = (seed: number): Dice => seededRandom(seed);
+export const randomOf = (seed: number): Random => seededRandom(seed);
 
 const PARTITIONS = ['exec#a', 'exec#b', 'exec#é', 'plan#a'];
 const SORTS = ['exec', 'step#a', 'step#b', 'step#c', 'incident#1', 'inbox#ü'];
@@ -40,12 +40,12 @@ const NUMBERS = ['9', '10', '100', '1.5', '1.50', '-3', '1e3', '1700000000000', 
 const LARGE = [90_000, 250_000, 262_130, 399_000, 409_000, 409_700];
 
 export class Commands {
-  readonly #dice: Dice;
+  readonly #random: Random;
   readonly #table: string;
 
-  constructor(table: string, dice: Dice) {
+  constructor(table: string, random: Random) {
     this.#table = table;
-    this.#dice = dice;
+    this.#random = random;
   }
 
   next(): AnyCommand {
@@ -60,7 +60,7 @@ export class Commands {
       [18, () => this.#indexQuery()],
       [2, () => new ScanCommand({ TableName, ...this.#optional(0.5, { Limit: this.#upTo(5) + 1 }) })],
     ];
-    let at = this.#dice() * makers.reduce((sum, [weight]) => sum + weight, 0);
+    let at = this.#random() * makers.reduce((sum, [weight]) => sum + weight, 0);
     for (const [weight, make] of makers) {
       at -= weight;
       if (at < 0) return make();
@@ -68,8 +68,8 @@ export class Commands {
     throw new Error('unreachable');
   }
 
-  readonly #may = (chance: number): boolean => this.#dice() < chance;
-  readonly #upTo = (count: number): number => Math.floor(this.#dice() * count);
+  readonly #may = (chance: number): boolean => this.#random() < chance;
+  readonly #upTo = (count: number): number => Math.floor(this.#random() * count);
   readonly #one = <Value>(values: readonly Value[]): Value => values[this.#upTo(values.length)] as Value;
   readonly #optional = <Values extends object>(chance: number, values: Values): Values | object =>
     this.#may(chance) ? values : {};

@@ -7,7 +7,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, answerOf, type Send } from './answers.ts';
-import { Commands, diceOf } from './commands.ts';
+import { Commands, randomOf } from './commands.ts';
 
 export interface Difference {
   /** The position of the command in the sequence, from 0. */
@@ -25,7 +25,7 @@ export async function* answersOf(
   seed: number,
   count: number,
 ): AsyncGenerator<{ readonly command: string; readonly input: object; readonly answer: Answer }> {
-  const commands = new Commands(table, diceOf(seed));
+  const commands = new Commands(table, randomOf(seed));
   for (let at = 0; at < count; at += 1) {
     const command = commands.next();
     const answer = await answerOf(send, command);

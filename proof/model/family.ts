@@ -236,7 +236,7 @@ export class FamilyMachine implements Explorable<Family> {
     const { ctx } = this.#child;
     if (family.child === undefined) {
       // An ablation omits this: then a starter that read an older state finds the place free.
-      if (this.#rules.noPlaceHolder === true) return { end: NOBODY, how: 'not there', problems: NO };
+      if (this.#rules.noPlaceHolder === true) return { end: NEVER_CREATED, how: 'not there', problems: NO };
       const plan = ctx.config.plan;
       const holder = placeHolder(plan, start, FRESH, NOW);
       const child = this.#child.first();
@@ -301,4 +301,4 @@ interface Touched {
 }
 
 const AGAIN = { pc: 'evaluate', affected: 0 } as const;
-const NOBODY: ChildEnd = { status: 'canceled', version: 1, clean: true };
+const NEVER_CREATED: ChildEnd = { status: 'canceled', version: 1, clean: true };

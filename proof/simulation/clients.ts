@@ -223,9 +223,9 @@ const silent = (plan: Plan): Plan => ({
 const JUST_IN_PARTS = 0.24;
 
 const listOf = (drawn: number[], { tolerance, answers }: Host): number[] => {
-  const dice = tolerance ?? answers;
-  return dice?.chance(JUST_IN_PARTS) === true
-    ? Array.from({ length: dice.between(26, 31) }, (_, at) => at)
+  const stream = tolerance ?? answers;
+  return stream?.chance(JUST_IN_PARTS) === true
+    ? Array.from({ length: stream.between(26, 31) }, (_, at) => at)
     : drawn;
 };
 

@@ -15,7 +15,7 @@ import { type Choice, choiceOf } from './plans.ts';
 import { call, type Host, portsOf, type Process, processOutside, schedulerFor } from './process.ts';
 
 /** Another stream than the world's own. */
-const ERASE_DICE = 0x0e_4a_5e_11;
+const ERASE_STREAM = 0x0e_4a_5e_11;
 const WORLDS_SHARE = 0.06;
 
 /**
@@ -37,7 +37,7 @@ const FROZEN_MS = [35_000, 400_000] as const;
 const LONG_PROCESS_MS = 420_000;
 
 export function eraserOf(seed: number): Choice | undefined {
-  const choice = choiceOf(seededRandom(seed ^ ERASE_DICE));
+  const choice = choiceOf(seededRandom(seed ^ ERASE_STREAM));
   return choice.chance(WORLDS_SHARE) ? choice : undefined;
 }
 

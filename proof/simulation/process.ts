@@ -111,49 +111,49 @@ export interface Host {
   readonly endsSilently: boolean;
   /** The frequent faults in it. */
   readonly emphasis: Emphasis | undefined;
-  /** The dice for steps that may fail, in a world that has some. */
+  /** The random stream for steps that may fail, in a world that has some. */
   readonly tolerance: Choice | undefined;
   /** The callers, in a world in which approvals must come from another person. */
   readonly cast: Cast | undefined;
-  /** The dice for steps with a time of their own, in a world that has some. */
+  /** The random stream for steps with a time of their own, in a world that has some. */
   readonly times: Choice | undefined;
-  /** The dice for reminders of incidents, in a world that has some. */
+  /** The random stream for reminders of incidents, in a world that has some. */
   readonly reminders: Choice | undefined;
-  /** The dice for wrong answers, in a world that has some. */
+  /** The random stream for wrong answers, in a world that has some. */
   readonly answers: Choice | undefined;
-  /** The dice for on-failure steps, in a world that has some. */
+  /** The random stream for on-failure steps, in a world that has some. */
   readonly onFailure: Choice | undefined;
-  /** The dice for steps that go on in another way, in a world that has some. */
+  /** The random stream for steps that go on in another way, in a world that has some. */
   readonly stages: Choice | undefined;
   readonly arrivals: Arrivals;
   /** Events that a run must have seen besides faults. */
   readonly kinds: KindCounts;
-  /** The dice for invocations in containers, in a world that has some. */
+  /** The random stream for invocations in containers, in a world that has some. */
   readonly containers: Choice | undefined;
   readonly running: Running;
-  /** The dice for pauses of workflows, and for probes that take long, in a world that has some. */
+  /** The random stream for pauses of workflows, and for probes that take long, in a world that has some. */
   readonly pausing: Choice | undefined;
   readonly probing: Choice | undefined;
-  /** The dice for external parties that only send heartbeats, in a world that has some. */
+  /** The random stream for external parties that only send heartbeats, in a world that has some. */
   readonly beats: Choice | undefined;
-  /** The dice for groups of steps that are tried again, in a world that has some. */
+  /** The random stream for groups of steps that are tried again, in a world that has some. */
   readonly groups: Choice | undefined;
-  /** The dice for waits that are shorter than any lease, in a world that has some. */
+  /** The random stream for waits that are shorter than any lease, in a world that has some. */
   readonly waits: Choice | undefined;
-  /** The dice for clocks that are set, and of who sends messages to executions, in a world that has some. */
+  /** The random stream for clocks that are set, and for who sends messages, in a world that has some. */
   readonly jumping: Choice | undefined;
   readonly sending: Choice | undefined;
   readonly mail: OracleMail;
-  /** The dice for services that accept work, in a world that has some; and their accepted work. */
+  /** The random stream for services that accept work, in a world that has some; and their accepted work. */
   readonly accepting: Choice | undefined;
-  /** The dice for repeated steps and for lanes, in a world that has some. */
+  /** The random stream for repeated steps and for lanes, in a world that has some. */
   readonly repeating: Choice | undefined;
   readonly laning: Choice | undefined;
   readonly lanes: OracleLanes;
   readonly jobs: Jobs;
   /** The executions that its functions carry on by themselves, in a world whose functions do. */
   readonly carried: Carried | undefined;
-  /** The dice of the person who erases, in a world that has one. */
+  /** The random stream of the person who erases, in a world that has one. */
   readonly erasing: Choice | undefined;
   readonly erasures: OracleErasures;
   /** Its bulk actions, in a world that has some. */

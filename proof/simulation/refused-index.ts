@@ -18,7 +18,7 @@ import { isIn, type Span } from './outages.ts';
 import { choiceOf } from './plans.ts';
 
 /** A stream other than the world's own. */
-const INDEX_DICE = 0x1d_e4_ed;
+const INDEX_STREAM = 0x1d_e4_ed;
 const SHARE = 0.5;
 const MOST_SPANS = 3;
 const LATEST_START_MS = 500_000;
@@ -47,7 +47,7 @@ export function drawRefusedIndex(
   startAt: number,
   shards: number,
 ): RefusedIndex {
-  const choice = choiceOf(seededRandom(seed ^ INDEX_DICE));
+  const choice = choiceOf(seededRandom(seed ^ INDEX_STREAM));
   const count = choice.chance(SHARE) ? choice.between(1, MOST_SPANS) : 0;
   const refusals = Array.from({ length: count }, (): Refusal => {
     const from = startAt + choice.between(0, LATEST_START_MS);

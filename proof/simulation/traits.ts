@@ -81,10 +81,10 @@ const TOLERANT_SHARE = 0.33;
 const ASKING_SHARE = 0.09;
 
 /** A random stream other than the world's own. */
-const OWN_DICE = 0x5eed_7a17;
+const OWN_STREAM = 0x5eed_7a17;
 
 export function traitsOf(seed: number): Traits {
-  const choice = choiceOf(seededRandom(seed ^ OWN_DICE));
+  const choice = choiceOf(seededRandom(seed ^ OWN_STREAM));
   const drawn = {
     livesTwice: choice.chance(0.25),
     readsInPart: choice.chance(0.25),

@@ -39,7 +39,7 @@ const ABOVE_BYTES = 24;
 
 /** How often a read in half of the worlds finds that its object is gone, for good. */
 const LOST_SHARE = 0.03;
-const VALUE_DICE = 0x10_57_0b;
+const VALUE_STREAM = 0x10_57_0b;
 
 type Owner = Pick<Execution, 'id' | 'life'>;
 
@@ -63,7 +63,7 @@ export class WorldValues {
     now: () => number = () => 0,
   ) {
     this.#now = now;
-    const choice = choiceOf(seededRandom(seed ^ VALUE_DICE));
+    const choice = choiceOf(seededRandom(seed ^ VALUE_STREAM));
     const share = choice.chance(0.5) ? LOST_SHARE : 0;
     this.#isLostNow = () => share > 0 && choice.chance(share) && faults.strikes('lostValue');
     this.#kinds = kinds;

@@ -13,7 +13,7 @@ import { defined } from '../../lib/core/values/defined.ts';
 import { seededRandom, seededSource } from '../../lib/memory/world.ts';
 import { Jobs } from './acceptance.ts';
 import { Carried } from './carried.ts';
-import { diceOf } from './dice.ts';
+import { streamsOf } from './streams.ts';
 import { EventQueue } from './events.ts';
 import type { FileStore } from './file-store.ts';
 import type { Faults } from './faults.ts';
@@ -40,8 +40,8 @@ import type { Traits } from './traits.ts';
 import type { WorldOptions } from './world-result.ts';
 
 /** A stream other than the world's own. */
-const JOB_DICE = 0x0b_0b_5e_11;
-const RATE_DICE = 0x4a7e_0005;
+const JOB_STREAM = 0x0b_0b_5e_11;
+const RATE_STREAM = 0x4a7e_0005;
 
 interface Drawn {
   readonly options: WorldOptions;
@@ -83,7 +83,7 @@ const mailJudged = (eyes: Eyes, host: () => Host): OracleMail =>
   });
 
 const ratesJudged = (seed: number, hasRates: boolean, kinds: KindCounts): OracleRates =>
-  new OracleRates(hasRates ? choiceOf(seededRandom(seed ^ RATE_DICE)) : undefined, kinds);
+  new OracleRates(hasRates ? choiceOf(seededRandom(seed ^ RATE_STREAM)) : undefined, kinds);
 
 const carriedJudged = ({ table, kinds, violate }: Eyes, rates: OracleRates, host: () => Host): Carried =>
   new Carried({
@@ -144,9 +144,9 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     endsSilently: traits.endsSilently,
     emphasis: isMild ? undefined : traits.emphasis,
     arrivals: new Arrivals(),
-    jobs: new Jobs(choiceOf(seededRandom(seed ^ JOB_DICE))),
+    jobs: new Jobs(choiceOf(seededRandom(seed ^ JOB_STREAM))),
     kinds,
-    ...diceOf(seed, traits, isMild),
+    ...streamsOf(seed, traits, isMild),
     warm: new Map(),
     known: [],
     derived: new Map(),

@@ -19,7 +19,7 @@ import { seededRandom } from '../../lib/memory/world.ts';
 import { startBulkMakers } from './bulk-makers.ts';
 import { Clients } from './clients.ts';
 import { countDeath } from './containers.ts';
-import { ratesIn } from './dice.ts';
+import { ratesIn } from './streams.ts';
 import { type FaultMode, type Faults, swarm } from './faults.ts';
 import { noKinds } from './kinds.ts';
 import { retryAtOnce, startOperators } from './operators.ts';

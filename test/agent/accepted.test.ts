@@ -60,12 +60,12 @@ describe('an accepted answer', () => {
     });
   });
 
-  it('needs neither, and a time that is none is no wish', async () => {
+  it('needs neither, and an invalid time is ignored', async () => {
     expect(await execute(accepted())).toEqual({ kind: 'accepted', codeReturned: true, withinMs: 7_200_000 });
     expect(await execute(accepted({ askAfter: 'soon' }))).not.toHaveProperty('askAfterMs');
   });
 
-  it('is a wrong answer of an agent that declares no time for it', async () => {
+  it('is a wrong answer from an agent that declares no time for accepted work', async () => {
     const agent = declareAgent('worker', contract as never);
     expect(await execute(accepted({ token: 'job-1' }), agent)).toMatchObject({
       kind: 'wrong-answer',
@@ -112,7 +112,7 @@ describe('an agent that accepts', () => {
     expect(() => declared(options)).toThrow(why);
   });
 
-  it('has its time in the plan, and a plan of another is as it was', () => {
+  it('has its time in the plan; the plan of any other agent is unchanged', () => {
     expect(limitsOf(declared().spec)).toMatchObject({ acceptsMs: 7_200_000 });
     expect(limitsOf(declareAgent('worker', contract as never).spec)).not.toHaveProperty('acceptsMs');
   });

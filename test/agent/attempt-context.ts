@@ -1,4 +1,4 @@
-/** What an attempt is given, for author code that is called directly. */
+/** The context of an attempt, for author code that a test calls directly. */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 

@@ -214,7 +214,7 @@ it('an error of another copy of the package says the same of the work', async ()
   expect([errors.isSteadfastError(refused), errors.sayable(refused)]).toEqual([true, 'code: text']);
 });
 
-it('an error of another realm is named in a log, and what is none is not', () => {
+it('an error of another realm is named in a log; a value that is not an error is not', () => {
   const foreign: unknown = runInNewContext('new TypeError("a payload")');
   expect(foreign).not.toBeInstanceOf(Error);
   expect([foreign, new Error('x'), { name: 'x' }, 'text'].map(errors.errorName)).toEqual([
@@ -314,7 +314,7 @@ describe('what is kept of an error (S17)', () => {
     expect(await run('execute', { execute: fails(error) })).toMatchObject({ failure: { message } });
   });
 
-  it('of a request that was hung up on names that', async () => {
+  it('names a request whose connection was closed', async () => {
     const server = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

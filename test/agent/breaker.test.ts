@@ -196,7 +196,7 @@ describe('work for a dead service', () => {
     expect([execution.status, steps['ship']?.attempt, service.calls]).toEqual(['succeeded', 1, 1]);
   });
 
-  it('that was deferred as unclaimed until long after is looked at when the service may be tried again (S12)', async () => {
+  it('that was deferred for long as unclaimed is evaluated when the service may be tried again (S12)', async () => {
     const { h, id, counts } = await meet(openBreaker({ openUntil: T0, cooldowns: 0, score: 0 }));
     const [late] = h.sent.splice(0);
     const execution = async () => (await h.state(id)).execution;
@@ -342,9 +342,9 @@ describe('a process', () => {
     const { h } = open();
     const never = new Promise<never>(() => undefined);
     const ports = { ...h, breakers: { read: async () => undefined, write: () => never } };
-    const told = new ProcessBreaker('carrier').failed(ports, undefined, { code: 'x', message: 'y' });
+    const reported = new ProcessBreaker('carrier').failed(ports, undefined, { code: 'x', message: 'y' });
     await settle();
     h.clock.advanceTo(T0 + 2_000);
-    expect(await told).toBeUndefined();
+    expect(await reported).toBeUndefined();
   });
 });

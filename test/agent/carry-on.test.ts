@@ -65,7 +65,7 @@ it.each([0, 1])('keeps one of several messages, after the others have left; %i s
   expect(order).toEqual(['agent-0', 'sent agent-2', 'agent-1']);
 });
 
-it('sends what is of another execution, and what is no first attempt to execute', async () => {
+it('sends the work of other executions, and anything but a first attempt to execute', async () => {
   const p = await processOf();
   const neighbours = { has: () => true, of: () => Promise.reject(new Error('unused')) };
   const kept = new KeptMessage(neighbours, () => 60_000);

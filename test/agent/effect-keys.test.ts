@@ -104,9 +104,9 @@ const hangsUp = (): Error => new Error('socket hang up');
 
 function shipped(
   external: ReturnType<typeof service>,
-  told: () => Promise<object> = async () => ({}),
+  runLast: () => Promise<object> = async () => ({}),
 ): Harness {
-  return harness(shipping, { first: external.first, second: external.second, last: { execute: told } });
+  return harness(shipping, { first: external.first, second: external.second, last: { execute: runLast } });
 }
 const texts = (calls: readonly Call[]): string[] =>
   calls.map(({ on, agent, key, size }) => `${on} ${key}: ${agent} ${String(size)}`);
@@ -198,8 +198,8 @@ describe('the history', () => {
         inputGiven: true,
       },
     ]);
-    const told = explain(shipping.plan, state, h.clock.now()).past.filter(({ step }) => step === 'sent');
-    const text = told.map(({ what }) => what).join('\n');
+    const ofSent = explain(shipping.plan, state, h.clock.now()).past.filter(({ step }) => step === 'sent');
+    const text = ofSent.map(({ what }) => what).join('\n');
     expect(text).toContain('attempt 2 (variant 2, with other input)');
     expect(text).toContain("attempt 3 (variant 3, by agent 'second', with other input)");
     expect(text).toContain("attempt 4 (variant 3, by agent 'second', with an input that a person gave)");
@@ -209,8 +209,8 @@ describe('the history', () => {
 
 describe('what a person gives', () => {
   const all = { 1: declined, 2: declined, 3: declined };
-  const given = async (external: ReturnType<typeof service>, told?: () => Promise<object>) => {
-    const h = shipped(external, told);
+  const given = async (external: ReturnType<typeof service>, runLast?: () => Promise<object>) => {
+    const h = shipped(external, runLast);
     const { id } = await h.begin();
     await h.run(id, { until: ({ execution }) => execution.status === 'waiting' });
     await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry-with-input', input: { size: 'S' } });

@@ -74,7 +74,7 @@ describe('what an attempt that met a dead service leaves', () => {
     expect(h.sent).toEqual([]);
   });
 
-  it('that wishes for an instant, or for a time beyond all times, is tried again as if it had no wish', async () => {
+  it('that gives a time in place of a pause, or too long a pause, is tried again as if it gave none', async () => {
     for (const retryAfter of [1e300, T0 + 60_000]) {
       const { h, id } = await failing('probed', () => new TransientError('503', { retryAfter }));
       const step = await stepOf(h, id);
@@ -128,7 +128,7 @@ describe('what an attempt that met a dead service leaves', () => {
     expect((await h.state(id)).questions).toMatchObject({ 1: { kind: 'recovery' } });
   });
 
-  it('of an undo: the next one is no further attempt, until a day has passed', async () => {
+  it('during an undo: the next one is not charged, until a day has passed', async () => {
     const { h, id } = await failing('idempotent', () => new Error('socket hang up'));
     const stopAt = T0 + 3 * 3_600_000;
     await h.run(id, { until: () => h.clock.now() > stopAt, maxMs: 4 * 3_600_000 });

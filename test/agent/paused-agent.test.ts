@@ -170,7 +170,7 @@ describe('whose record cannot be read', () => {
   });
 });
 
-it('of two operators one pauses it, and the other is told; an unknown agent is refused', async () => {
+it('if two operators pause it, one does and the other gets the existing pause; an unknown agent is refused', async () => {
   const w = world();
   const first = await pauseAgent(w.scheduler, 'carrier', { reason: 'first' });
   expect(await pauseAgent(w.scheduler, 'carrier', { reason: 'second' })).toEqual(first);

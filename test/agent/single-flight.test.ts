@@ -24,8 +24,8 @@ function evaluations() {
 
 const codeReturned = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('looks of one process at one execution', () => {
-  it('begin at once when nobody looks, and go on with what the caller knows', async () => {
+describe('evaluations of one execution by one process', () => {
+  it('begin at once if none is under way, and go on with the state that the caller knows', async () => {
     const singleFlight = new SingleFlight();
     const { begun, evaluate, names } = evaluations();
     const first = singleFlight.take('e', ['a'], evaluate);
@@ -125,7 +125,7 @@ describe('a batch of messages of one execution', () => {
     return count;
   };
 
-  it('is followed by two looks, not by one for each, which lose races against each other', async () => {
+  it('is followed by two evaluations, not by one for each message, which would lose races against each other', async () => {
     const apart = await performed({});
     const together = await performed({ singleFlight: new SingleFlight() });
     expect(apart.refused).toBeGreaterThan(SIDE);
@@ -136,7 +136,7 @@ describe('a batch of messages of one execution', () => {
     expect(apart.reads).toBeGreaterThan(4 * SIDE);
   });
 
-  it('is followed at once by what needs no look at the others: the next in its lane', async () => {
+  it('is followed at once by work that needs no evaluation of the others: the next in its lane', async () => {
     const lanes = workflow('lanes', { input: anyObject, within: '1h' }, (w) => {
       for (let at = 0; at < SIDE; at += 1) {
         const first = w.step(`first${at}`, worker, {});

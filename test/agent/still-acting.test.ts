@@ -21,10 +21,10 @@ const notDone = async () => ({ verdict: 'not-done' }) as const;
 it.each([undefined, '25s'])(
   'an attempt is told when its time is over, of a step with within: %s',
   async (within) => {
-    const told: (readonly [overAt: number, at: number])[] = [];
+    const timesLeft: (readonly [overAt: number, at: number])[] = [];
     const execute = async (ctx: AttemptContext): Promise<object> => {
-      told.push([h.clock.now() + ctx.timeLeftMs(), h.clock.now()]);
-      if (told.length > 1) return {};
+      timesLeft.push([h.clock.now() + ctx.timeLeftMs(), h.clock.now()]);
+      if (timesLeft.length > 1) return {};
       await h.clock.sleep(10_000);
       expect(ctx.timeLeftMs()).toBe(TIMEOUT_MS - 10_000);
       const { [PROCESS_TIME_LEFT_MS]: leftMs } = ctx as { readonly [PROCESS_TIME_LEFT_MS]?: () => number };
@@ -35,7 +35,7 @@ it.each([undefined, '25s'])(
     const startedAt = h.clock.now();
     const { id } = await h.begin();
     expect((await h.run(id)).execution.status).toBe('succeeded');
-    const [first, second] = told;
+    const [first, second] = timesLeft;
     expect(first![0]).toBe(first![1] + TIMEOUT_MS);
     // The second attempt begins when ten seconds of the step's own time have passed.
     expect(second![0]).toBe(within === undefined ? second![1] + TIMEOUT_MS : startedAt + 25_000);

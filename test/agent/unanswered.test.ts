@@ -75,7 +75,7 @@ test('the same of calls that fail for certain, whose executions have ended', asy
   expect(await said()).toMatch(/^healthy/);
 });
 
-test('an answer in between ends it, and costs one write; nothing is said of what was not called for a day', async () => {
+test('an answer in between ends it and costs one write; an agent that was not called for a day is not mentioned', async () => {
   const { h, hours, said, service, writes } = open(probed);
   await hours(2);
   service.failure = undefined;

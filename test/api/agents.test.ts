@@ -228,7 +228,7 @@ describe('an agent that is not deployed', () => {
     ]);
   });
 
-  it('is looked for in at most 100 executions, and what cannot be read is left out', async () => {
+  it('is searched for in at most 100 executions; unreadable ones are left out', async () => {
     const reads: string[] = [];
     const c = client(undefined, (world) => ({
       ...world,

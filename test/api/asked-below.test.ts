@@ -105,7 +105,7 @@ describe.each([
   });
 });
 
-it('what an external party is asked is no question to people', async () => {
+it('a question to an external party does not count as a question to a person', async () => {
   const waits = workflow('waits', { input: z.object({}), within: '9d' }, (w) => {
     w.callback('paid', { output: z.any(), within: '1d' });
   });

@@ -86,7 +86,7 @@ describe('a callback', () => {
     expect((await c.get(`/executions/${id}`)).body).toMatchObject({ status: 'waiting' });
   });
 
-  it('is completed; the same again is told the same, another answer is refused', async () => {
+  it('is completed; the same answer again gets the same reply, another one is refused', async () => {
     const { c, id, token } = await begun();
     const complete = (amount: number) => c.post(`/callbacks/${token}/complete`, { output: { amount } });
     expect(await complete(7)).toMatchObject({ status: 200, body: { status: 'completed' } });
@@ -204,7 +204,7 @@ it('a failure of ours while it is answered is logged without the path', async ()
 });
 
 describe('an approval', () => {
-  it('takes a comment and nothing else; who gives it is no matter of its own words', async () => {
+  it('takes a comment and nothing else; the body does not say who gives it', async () => {
     const { c, id, token } = await begun();
     await c.post(`/callbacks/${token}/complete`, { output: { amount: 1 } });
     const path = `/callbacks/${(await stepOf(c, id, 'ok'))?.token}/complete`;

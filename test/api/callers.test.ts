@@ -149,7 +149,7 @@ describe('a name of the caller’s own', () => {
   });
 });
 
-it('of a callback that is answered twice alike is told who was first', async () => {
+it('a callback that is answered twice alike says who answered first', async () => {
   const paid = workflow('flow', { input: z.object({}), within: '3h' }, (w) => {
     w.callback('paid', { output: z.object({}), within: '1h' });
   }) as Workflow;

@@ -164,7 +164,7 @@ describe.each(ROUTES)('%s %s', (method, pattern) => {
       expect(table.calls()).toHaveLength(0);
     });
 
-    it('refuses whole numbers that would be rounded, and text that is no Unicode, with the place', async () => {
+    it('refuses whole numbers that would be rounded, and invalid Unicode, and names the place', async () => {
       const path = pattern.replaceAll(/:\w+/g, 'nobody');
       const bodies = [
         ['{"input":{"orderId":"o","n":[1,9007199254740993]}}', 'unsafe-number', "'input.n.1'"],

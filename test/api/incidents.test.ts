@@ -68,7 +68,7 @@ describe('an incident', () => {
     expect(c.announced).toMatchObject([{ status: 'failed', cause: 'failure', standing }]);
   });
 
-  it('is answered once; the second answer is told what was chosen', async () => {
+  it('is answered once; a second answer gets the choice that was made', async () => {
     const { c, id } = await asked();
     c.clock.advanceTo(c.clock.now() + 60_000);
     const path = `/executions/${id}/incidents/1/resolve`;

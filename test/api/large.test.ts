@@ -84,7 +84,7 @@ const attempts = (text: string): Attempt[] =>
   }));
 
 describe('an execution with large outputs', () => {
-  it('leaves out what there is no room for, in the order of the plan, and has every step', async () => {
+  it('leaves out parts for which there is no room, in the order of the plan, and has every step', async () => {
     const { client, sizes } = await stage(60, (name) => done(name, { output: LARGE, attempts: [] }));
     const view = await client.get('e-1');
     expect(sizes[0]).toBeLessThan(LAMBDA_BYTES);

@@ -113,7 +113,7 @@ describe('GET /executions', () => {
       });
   });
 
-  it('of an unknown workflow is a 404', async () => {
+  it('for an unknown workflow is a 404', async () => {
     const { get } = client();
     expect(await get('/executions?workflow=nobody')).toMatchObject({
       status: 404,

@@ -34,7 +34,7 @@ it('is accepted by the id of the execution or by its key, and taken', async () =
   expect(body).toMatchObject({ status: 'succeeded', output: { amount: 3 } });
 });
 
-it('starts the execution of its key where there is none, with the input that it brings', async () => {
+it('starts the execution of its key if none exists, with the input that it brings', async () => {
   const { c } = await begun();
   const body = {
     key: 'o-7',

@@ -128,7 +128,7 @@ describe('POST /executions/{id}/cancel', () => {
     expect(answer.body['error']).toMatchObject({ details: { status: 'succeeded' } });
   });
 
-  it('of what does not exist is a 404', async () => {
+  it('for an unknown execution is a 404', async () => {
     const { post } = client();
     expect(await post('/executions/nobody/cancel')).toMatchObject({
       status: 404,
@@ -204,7 +204,7 @@ describe('GET /workflows', () => {
 });
 
 describe('GET /health', () => {
-  it('is well while nothing is overdue, and unwell when nobody looks', async () => {
+  it('is healthy while nothing is overdue, and unhealthy if no supervisor sweeps', async () => {
     const { begun, get, clock } = client();
     expect(await get('/health')).toMatchObject({
       status: 200,

@@ -73,7 +73,7 @@ describe('a start', () => {
     expect(second).toEqual(first);
   });
 
-  it('in the body is taken as it stands; in the header quotes are no part of it, unless escaped', async () => {
+  it('in the body is taken literally; in the header quotes are not part of it, unless escaped', async () => {
     const { post } = client();
     const idOf = async (body: object, headers: Record<string, string> = {}) =>
       (await post(START, { input, ...body }, headers)).body['executionId'];
@@ -95,7 +95,7 @@ describe('a start', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'bad-request' } } });
   });
 
-  it('of a body that is no UTF-8 is refused, however it came (S11)', async () => {
+  it('with a body that is not UTF-8 is refused, however it came (S11)', async () => {
     const { ask } = client();
     const bytes = Buffer.from('{"idempotencyKey":"caf\xe9","input":{"orderId":"o-1"}}', 'latin1');
     const answer = await ask(START, { method: 'POST', body: bytes });
@@ -123,7 +123,7 @@ describe('a start', () => {
     expect(again.body['error']).toMatchObject({ details: { executionId: body['executionId'] } });
   });
 
-  it('of an unknown workflow says which there are', async () => {
+  it('with an unknown workflow lists the known ones', async () => {
     const { post } = client();
     for (const name of ['nobody', 'constructor', '__proto__', 'FLOW', 'x'.repeat(2_000)]) {
       const answer = await post(`/workflows/${name}/executions`, { input });
@@ -164,7 +164,7 @@ describe('a body', () => {
     expect(answer).toMatchObject({ status: 413, body: refusal('too-large', /at most 262144 are allowed/) });
   });
 
-  it('of just the limit is accepted', async () => {
+  it('of exactly the limit is accepted', async () => {
     const { post } = client();
     const empty = JSON.stringify({ input: { orderId: 'o', note: '' } }).length;
     expect((await post(START, big(MAX_BODY_BYTES - empty))).status).toBe(202);

@@ -266,14 +266,14 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown]>([
   expect(saidOfB((w, l) => void build(w, l))).toEqual([]);
 });
 
-it('in what a workflow returns it is left out; in a text of it it is not', () => {
+it("is left out of a workflow's returned object, but not of a text in it", () => {
   expect(problems((w) => ({ vat: inFlow(w).vat, all: [inFlow(w).vat] }))).toEqual([]);
   expect(problems((w) => ({ text: concat('vat ', inFlow(w).vat) }))).toEqual([
     expect.stringContaining("workflow 'flow', its output: it reads input.vat, which may be absent"),
   ]);
 });
 
-it('a workflow that is not deployed by itself is looked at with the one that runs it', () => {
+it('a workflow that is not deployed by itself is checked with the one that runs it', () => {
   const inner = workflow('inner', { input: Order as Free, within: '1h' }, (w: WorkflowBuilder<Free>) => {
     w.step('a', strict, { text: inFlow(w).vat });
   });

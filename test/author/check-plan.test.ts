@@ -123,7 +123,7 @@ describe('steps', () => {
     });
   });
 
-  it('of another kind are no points of no return', () => {
+  it('of another kind cannot be points of no return', () => {
     const message = 'only a step that an agent performs, or a child, can be a point of no return';
     const point = { pointOfNoReturn: true } as const;
     for (const step of [{ kind: 'wait', name: 'w', after: [], forMs: 1, ...point }] as const)

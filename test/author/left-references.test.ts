@@ -65,7 +65,7 @@ test.each<[string, (w: Free, paid: Free) => unknown]>([
   expect(left(build)).toEqual([]);
 });
 
-test('what is returned has it, and nothing is read of what is returned', () => {
+test('the returned object uses a reference, and nothing reads the returned object', () => {
   const of = (build: (w: Free) => Free): string[] =>
     leftReferences(
       workflow('flow', { input: z.any(), within: '1h' }, (w: Free): Free => {

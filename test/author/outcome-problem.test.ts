@@ -173,7 +173,7 @@ it('an outcome is read where a condition asks for it, and nowhere else', () => {
   expect(isOutcomeRead(planOf(car, agentStepOf('x', { input: ended('car', 'failed') })), 'car')).toBe(false);
 });
 
-it('of a list its items may fail, the list itself may not', () => {
+it('the items of a list may fail, the list itself may not', () => {
   expect(isTolerated({ ...all, tolerate: true } as unknown as PlanStep)).toBe(false);
   expect([isTolerated(car), isTolerated(sure)]).toEqual([true, false]);
 });

@@ -74,13 +74,13 @@ describe('a step whose agent has no lasting effect', () => {
       w.step('it', agent, {}, options);
     });
 
-  it('has nothing to take back, and is told so', () => {
+  it('has nothing to undo, and the refusal says so', () => {
     expect(agent.spec.undo).toBe('none');
     const { message } = refusalOf(withOptions({ retryUndo: retry(3) }));
     expect(message).toContain("leave 'undo' out, or declare the agent with effect: 'idempotent'");
   });
 
-  it('is no point of no return', () => {
+  it('cannot be a point of no return', () => {
     const { message } = refusalOf(withOptions({ pointOfNoReturn: true }));
     expect(message).toContain("leave 'pointOfNoReturn' out, or declare the agent with its effect");
   });

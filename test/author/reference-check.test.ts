@@ -104,7 +104,7 @@ it.each<[string, (a: Free) => unknown]>([
   expect(reading(pick)).toEqual([]);
 });
 
-it('every place where a reference may be is looked at', () => {
+it('every place where a reference may be is checked', () => {
   const found = problems((w, a) => {
     const recovery = [withInput({ x: a.no1 })];
     w.step('b', alpha, {}, { when: eq(a.no2 as Ref<string>, 'x'), recovery } as Free);

@@ -40,7 +40,7 @@ describe('a step with a time of its own', () => {
     expect(() => flow((w) => void w.wait('it', { for: '5m', within: '6m' }))).not.toThrow();
   });
 
-  it('that is no time is refused', () => {
+  it('that is not a valid time is refused', () => {
     expect(refusalOf(() => checkPlan(planWith({ withinMs: 0 }))).message).toContain(
       'leave it out or give a time',
     );

@@ -77,7 +77,7 @@ it('a workflow is a plan, and what runs it', () => {
   );
 });
 
-it('times say whose they are where they are none', () => {
+it('refusals of invalid times name their owner', () => {
   const build: Build = (w) => void w.step('a', agent, {});
   const said = (more: object) => refusalOf(() => define(build, more)).message;
   expect(said({ within: 'soon' })).toContain("within of 'flow'");
@@ -231,7 +231,7 @@ describe('two agents of one name are refused', () => {
   });
 });
 
-describe('what an author’s function throws is told with its place', () => {
+describe('an error that an author’s function throws is reported with its place', () => {
   it.each<[string, Build, string]>([
     [
       'a reference in a text',

@@ -22,7 +22,7 @@ function skewed() {
 const dateAt = (at: number): string => new Date(at).toUTCString();
 
 describe('a clock', () => {
-  it('that is as wrong as is allowed, or may be right, is not told of', () => {
+  it('that is wrong by no more than is allowed, or may be right, is not reported', () => {
     const { notes, skew } = skewed();
     // Ahead by the header's second and the allowance; behind by the duration of the call and the allowance.
     skew.measure(NOW + 1_000 + CLOCK_ALLOWANCE_MS, NOW + 9_000, dateAt(NOW));
@@ -30,7 +30,7 @@ describe('a clock', () => {
     expect(notes).toEqual([]);
   });
 
-  it('that is further off is told of, with what is certain', () => {
+  it('that is further off is reported, with the certain part of the difference', () => {
     const ahead = skewed();
     ahead.skew.measure(NOW + 1_001 + CLOCK_ALLOWANCE_MS, NOW + 9_000, dateAt(NOW));
     expect(ahead.notes).toEqual([{ what: 'clock-skewed', detail: 'ahead', ms: CLOCK_ALLOWANCE_MS + 1 }]);
@@ -39,7 +39,7 @@ describe('a clock', () => {
     expect(behind.notes).toEqual([{ what: 'clock-skewed', detail: 'behind', ms: CLOCK_ALLOWANCE_MS + 1 }]);
   });
 
-  it('is measured once a minute and told of once a quarter of an hour', () => {
+  it('is measured once a minute and reported once a quarter of an hour', () => {
     const { notes, skew } = skewed();
     let measurements = 0;
     for (let at = NOW; at < NOW + 30 * MINUTE; at += 1_000) {
@@ -51,7 +51,7 @@ describe('a clock', () => {
     expect(notes).toHaveLength(2);
   });
 
-  it('is not measured by what is no date, which costs no turn', () => {
+  it('is not measured by a header that is not a date, which costs no turn', () => {
     const { notes, skew } = skewed();
     for (const date of [undefined, '', 'yesterday']) skew.measure(NOW, NOW, date);
     expect(skew.isDue(NOW)).toBe(true);

@@ -75,12 +75,12 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       dynamo.on(GetItemCommand).resolves({});
     });
 
-    it('whose id was made for it looks for nothing', async () => {
+    it('with an id that was made for it reads nothing', async () => {
       expect(await store.create(execution, true)).toBe('written');
       expect([reads(), puts().map(isInputItem)]).toEqual([[], [true, false]]);
     });
 
-    it('whose id is that of a key looks cheaply', async () => {
+    it('with the id of a key reads cheaply', async () => {
       expect(await store.create(execution)).toBe('written');
       expect([reads(), puts().map(isInputItem)]).toEqual([[false], [true, false]]);
     });

@@ -92,7 +92,7 @@ describe('an item', () => {
     expect(planOf(planItem('hash', aPlan))).toStrictEqual(aPlan);
   });
 
-  it('of a paused, retried or held record reads back as it was', () => {
+  it('of a paused, retried or deferred record reads back unchanged', () => {
     const pause = { number: 2, at: 1, reason: 'why', withinMs: 2, pausedAt: 3, deadlineAt: 5 };
     const retried = {
       at: 1,
@@ -130,7 +130,7 @@ describe('an item', () => {
     expect(questionOf(questionItem('e-1', asked))).toStrictEqual(asked);
   });
 
-  it('is told apart by its key', () => {
+  it('is distinguished by its key', () => {
     const [execution, step] = [executionItem(anExecution(), 4), stepItem('e-1', aStep())];
     expect([isExecutionItem(execution), isStepItem(execution)]).toEqual([true, false]);
     expect([isExecutionItem(step), isStepItem(step)]).toEqual([false, true]);
@@ -143,7 +143,7 @@ describe('an item', () => {
     expect(executionItem(ended, 4)).not.toHaveProperty('wakeAt');
   });
 
-  it('expires in the given time after the end, in seconds, and not before the end was told', () => {
+  it('expires in the given time after the end, in seconds, and not before the end was announced', () => {
     const day = 86_400_000;
     const { wakeAt: _, ...told } = fullExecution();
     const ttlOf = (record: Execution, retentionMs?: number): Item[string] | undefined =>

@@ -66,7 +66,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       ]);
     });
 
-    it('counts what DynamoDB looked at for those at risk, and not what it answers', async () => {
+    it('of executions at risk counts what DynamoDB read, not what it returns', async () => {
       const isForThoseAtRisk: boolean[] = [];
       dynamo.on(QueryCommand).callsFake(({ FilterExpression, IndexName, Limit }) => {
         isForThoseAtRisk.push(FilterExpression !== undefined);
@@ -135,7 +135,7 @@ async function allPages(query: { limit: number; statuses?: ['succeeded'] }, work
   return pages;
 }
 
-describe('a list of what the index orders in its own way', () => {
+describe('a list in the index’s own order', () => {
   const starts = fc.array(
     fc.record({
       workflow: fc.constantFrom('flow', 'other', 'third'),

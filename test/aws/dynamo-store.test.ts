@@ -90,7 +90,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       });
     });
 
-    it('of a name that is no name is refused before it is sent', async () => {
+    it('with an invalid name is refused before it is sent', async () => {
       await expect(store.write({ executionId: 'e-1', step: aStep({ name: 'a#b' }) })).rejects.toMatchObject({
         code: 'bad-key',
       });
@@ -101,7 +101,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
   });
 
   describe('a write of one record', () => {
-    it('that meets a transaction under way has lost a race: whoever wrote reads again', async () => {
+    it('that meets a transaction under way has lost a race: the writer reads again', async () => {
       const error = new TransactionConflictException({ message: 'ongoing', $metadata: {} });
       dynamo.on(PutItemCommand).rejects(error);
       expect(await store.write({ executionId: 'e-1', step })).toBe('conflict');

@@ -3,7 +3,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoErasure } from '../../lib/aws/dynamo-inventory.ts';
 
-it('the mailbox is read before the execution: whoever sees messages of a new life sees that life', async () => {
+it('the mailbox is read before the execution: a reader that sees messages of a new life sees that life', async () => {
   const asked: string[] = [];
   let underWay = 0;
   const send = async ({ input }: { readonly input: unknown }): Promise<object> => {

@@ -53,7 +53,7 @@ const named = (...ids: string[]): SQSBatchResponse => ({
   batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
 });
 
-describe('of a batch of messages', () => {
+describe('in a batch of messages', () => {
   it('one that could not be handled comes again, by its message id, and the others do not', async () => {
     dynamo
       .on(QueryCommand)
@@ -64,7 +64,7 @@ describe('of a batch of messages', () => {
     expect(await invoke([textOf('e-1'), textOf('e-bad'), textOf('e-2')])).toEqual(named('m1'));
   });
 
-  it('one of a newer version is kept for the newer code, and what is no message is dropped', async () => {
+  it('one of a newer version is kept for the newer code, and an invalid one is dropped', async () => {
     expect(await invoke([textOf('e-1', 2), '{"v":1}', 'x'])).toEqual(named('m0'));
   });
 

@@ -47,7 +47,7 @@ const flushed = (act: (meter: Meter) => void): Promise<Line[]> =>
   });
 
 describe('the figures of an invocation', () => {
-  test('have nothing of what a deployment brings itself', async () => {
+  test('leave out the built-in workflows and agents', async () => {
     const lines = await flushed((meter) => {
       const own = { workflow: 'steadfast-bulk' };
       meter.note({ what: 'started', executionId: 'e' }, own);
@@ -83,7 +83,7 @@ describe('the figures of an invocation', () => {
     ]);
   });
 
-  test('are not written when there are none', async () => {
+  test('are not written if there are none', async () => {
     expect(await flushed((meter) => meter.note({ what: 'message-dropped' }))).toEqual([]);
   });
 
@@ -282,21 +282,21 @@ test('what is open is counted as long as something is, and then no more until so
   dynamo.on(QueryCommand, { IndexName: 'list' }).callsFake(inOneShard(() => incidents));
   dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [] } });
   const handler = supervisorHandler();
-  const told = async (): Promise<number | undefined> => {
+  const reported = async (): Promise<number | undefined> => {
     const lines = await linesOf(() => handler({}, TICK));
     return lines.find((line) => '_aws' in line)?.['OpenIncidents'] as number | undefined;
   };
-  expect([await told(), await told()]).toEqual([1, 1]);
+  expect([await reported(), await reported()]).toEqual([1, 1]);
   incidents = 0;
-  expect([await told(), await told(), await told()]).toEqual([0, undefined, undefined]);
+  expect([await reported(), await reported(), await reported()]).toEqual([0, undefined, undefined]);
   [incidents, due] = [1, 1];
-  expect([await told(), await told()]).toEqual([undefined, 1]);
+  expect([await reported(), await reported()]).toEqual([undefined, 1]);
   // If the table cannot be read, everything else is reported as always, and the read is repeated.
   dynamo.on(BatchGetItemCommand).rejects(new Error('away'));
   due = 0;
-  expect([await told(), await told()]).toEqual([undefined, undefined]);
+  expect([await reported(), await reported()]).toEqual([undefined, undefined]);
   dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [] } });
-  expect(await told()).toBe(1);
+  expect(await reported()).toBe(1);
 });
 
 test('a quiet system is counted every quarter of an hour, for an approval leaves nothing due', () => {
@@ -313,7 +313,7 @@ test('a quiet system is counted every quarter of an hour, for an approval leaves
   expect(gauge.isDue(1_960_000)).toBe(true);
 });
 
-test('that an execution is at risk is counted, and is no line in the log', async () => {
+test('an execution at risk is counted, but not logged', async () => {
   const logger = serviceLogger({ role: 'agent' });
   const note = { what: 'at-risk', executionId: 'e' };
   expect(await linesOf(() => tellAll(logger).note(note))).toEqual([]);

@@ -114,7 +114,7 @@ it('goes on after S3 was busy, and gives up after the third try, without a key i
   expect(failed).toBe(6);
 });
 
-it('says that there is none only where S3 says so of the key', async () => {
+it('reports a missing value only if S3 says that the key does not exist', async () => {
   await withServer(error(404, 'NoSuchKey'), async (values) => {
     expect(await values.get(KEY)).toBeUndefined();
   });

@@ -57,7 +57,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
   const queue = sqsQueue(client, urls);
 
   describe('the depths of queues', () => {
-    it('are told by agent, without one that cannot be asked', async () => {
+    it('are returned by agent, without one that cannot be read', async () => {
       const attributes = {
         ApproximateNumberOfMessages: '3',
         ApproximateNumberOfMessagesNotVisible: '2',
@@ -137,7 +137,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
   });
 
   describe('a send', () => {
-    it('of one message is one request, without a delay where there is none', async () => {
+    it('of one message is one request, without a delay unless it has one', async () => {
       sqs.on(SendMessageCommand).resolves({});
       await queue.send([send(1)]);
       expect(singles()).toEqual([
@@ -166,7 +166,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
         expect(new Set(batch.Entries?.map(({ Id }) => Id)).size).toBe(batch.Entries?.length);
     });
 
-    it('of which a part was refused rejects, so that the wake time makes it good', async () => {
+    it('of which a part was refused rejects, so that the wake time repeats it', async () => {
       sqs
         .on(SendMessageBatchCommand)
         .resolves({ Failed: [{ Id: '1', SenderFault: false, Code: 'Throttled' }] });
@@ -230,7 +230,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       expect(Object.keys(example.detail)).toEqual(Object.keys(JSON.parse(detail) as object));
     });
 
-    it('that the bus refused rejects, so that it is told again', async () => {
+    it('that the bus refused rejects, so that it is announced again', async () => {
       const Entries = [{ ErrorCode: 'ThrottlingException', ErrorMessage: 'slow down' }];
       bus.on(PutEventsCommand).resolves({ FailedEntryCount: 1, Entries });
       await expect(announcer.announce(ended)).rejects.toMatchObject({

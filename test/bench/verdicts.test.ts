@@ -21,7 +21,7 @@ it.each(['0', '-1', '1.5', 'abc', '', '1e3'])('%j of something is refused', (tex
 
 it('so many of something are allowed', () => expect(atLeastOne('208')).toBe(208));
 
-it('there is no percentile of nothing', () => {
+it('an empty list has no percentile', () => {
   expect(() => percentile([], 0.99)).toThrow('nothing was measured');
   expect(percentile([3, 1, 2], 0.5)).toBe(2);
 });

@@ -63,7 +63,7 @@ it('what cannot be in a name is not taken, and another tab begins with nobody', 
   expect(await field(other.page).inputValue()).toBe('');
 });
 
-it('of a deployment, and where nothing can be changed, nobody is asked for a name', async () => {
+it('for a deployment, and if nothing can be changed, the page asks for no name', async () => {
   for (const settings of [
     { deployment: 'prod', readOnly: false, local: false },
     { deployment: 'dev', readOnly: true, local: true },

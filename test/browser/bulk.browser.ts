@@ -70,7 +70,7 @@ const asked = async (page: Page, verb: string): Promise<void> => {
   await page.getByRole('dialog').waitFor();
 };
 const dialog = (page: Page) => page.getByRole('dialog');
-const told = async (page: Page, words: string): Promise<void> => {
+const shows = async (page: Page, words: string): Promise<void> => {
   await dialog(page).waitFor({ state: 'detached' });
   const its = await page
     .getByRole('link', { name: 'The execution of this bulk action' })
@@ -140,13 +140,13 @@ it('are retried with another input, by a form of the schema of its step, with th
   ).toBe(true);
   expect(charged).toEqual([]);
   await press(page, 'Retry with another input');
-  await told(page, 'retry is done: 3 of 3 processed, 3 applied. By local:ann.');
+  await shows(page, 'retry is done: 3 of 3 processed, 3 applied. By local:ann.');
   for (const id of ids)
     await world.run(id, { until: ({ steps }) => steps['charge']?.status === 'done', supervised: false });
   expect(charged).toEqual([4_200, 4_200, 4_200]);
 });
 
-it('are not looked for before there is a form for what is given with it', async () => {
+it('are not read before the form for their input is there', async () => {
   const { page } = await openPage(browser, world.server, '#/executions?workflow=order');
   await page.getByText('3 read').waitFor();
   world.server.weather.delayMs = 2_000;
@@ -160,7 +160,7 @@ it('are not looked for before there is a form for what is given with it', async 
   expect(world.server.asked.filter((one) => one.startsWith('POST'))).toEqual([]);
 });
 
-it('of several workflows, or of any, are given JSON; where it does not fit, each says why', async () => {
+it('of several workflows, or of any, take JSON; each says why it does not fit', async () => {
   const { page } = await openPage(browser, world.server, '#/executions?status=waiting');
   await page.getByText('3 read').waitFor();
   await asked(page, 'Retry with another input');
@@ -172,7 +172,7 @@ it('of several workflows, or of any, are given JSON; where it does not fit, each
   await press(page, 'Find them');
   await dialog(page).getByText('3 executions.').waitFor();
   await press(page, 'Retry with another input');
-  await told(page, 'retry is done: 3 of 3 processed, 0 applied.');
+  await shows(page, 'retry is done: 3 of 3 processed, 0 applied.');
   await page.getByText('3 not: not-asked').click();
   await page
     .getByText(/it has no open incidents of step 'release'/)
@@ -196,7 +196,7 @@ it('are resolved by the answer that is chosen; one that asks nothing of the kind
   await press(page, 'Find them');
   await dialog(page).getByText('Executions without such a question are left as they are').waitFor();
   await press(page, 'Resolve');
-  await told(page, 'resolve is done: 3 of 3 processed, 2 applied.');
+  await shows(page, 'resolve is done: 3 of 3 processed, 2 applied.');
   await page.getByText('1 not: not-asked').click();
   await page.getByRole('link', { name: third }).first().waitFor();
   expect((await stepOf(first, 'charge'))?.output).toEqual({ chargeId: 'by hand' });
@@ -210,7 +210,7 @@ it('are approved with a comment, in the name of who confirms', async () => {
   await press(page, 'Find them');
   await dialog(page).getByText('3 executions.').waitFor();
   await press(page, 'Approve');
-  await told(page, 'approve is done: 3 of 3 processed, 3 applied.');
+  await shows(page, 'approve is done: 3 of 3 processed, 3 applied.');
   for (const id of ids) {
     await world.run(id, { until: ({ steps }) => steps['release']?.status === 'done', supervised: false });
     expect((await stepOf(id, 'release'))?.output).toMatchObject({ approved: true, comment: HOSTILE });

@@ -148,7 +148,7 @@ it('a picture takes the colours of the page, also of one that changes them', asy
   );
 });
 
-it('they are read once a minute, and not while nobody looks', async () => {
+it('they are read once a minute, and not while the page is in the background', async () => {
   someHours();
   const { page } = await openPage(browser, world.server, '#/people');
   let read = 0;

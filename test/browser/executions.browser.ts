@@ -124,7 +124,7 @@ describe('the filters', () => {
     await page.getByText('there are: orderId').waitFor();
   });
 
-  it('take a time of day, and say what is no time', async () => {
+  it('take a time of day, and refuse an invalid one', async () => {
     const { page } = await openPage(browser, world.server, '#/executions?since=6h');
     await page.getByText('100 read').waitFor();
     await page.getByLabel('Since').fill('2099-01-01T09:00');
@@ -201,7 +201,7 @@ describe('the overview', () => {
 });
 
 describe('many at once', () => {
-  const told = async (page: Page, words: string): Promise<void> => {
+  const shows = async (page: Page, words: string): Promise<void> => {
     const its = await page
       .getByRole('link', { name: 'The execution of this bulk action' })
       .getAttribute('href');
@@ -213,7 +213,7 @@ describe('many at once', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
 
-  it('are asked about with how many and which, then each is told; the page need not stay open', async () => {
+  it('asks for confirmation with number and names, then commands each; the page need not stay open', async () => {
     const { page } = await openPage(browser, world.server, '#/executions');
     await page.getByText('100 read').waitFor();
     expect(await page.getByRole('button', { name: 'Cancel …' }).isDisabled()).toBe(true);
@@ -228,7 +228,7 @@ describe('many at once', () => {
     const address = page.url();
     await page.close();
     const { page: later } = await openPage(browser, world.server, address.slice(address.indexOf('#')));
-    await told(later, 'pause is done: 100 of 100 processed, 100 applied. By local:ann.');
+    await shows(later, 'pause is done: 100 of 100 processed, 100 applied. By local:ann.');
     expect((await world.view(id)).pauses?.[0]).toMatchObject({ by: { name: 'ann' } });
     expect(await later.locator('main').innerText()).toContain(HOSTILE.slice(0, 60));
     await expectAccessible(later);
@@ -248,7 +248,7 @@ describe('many at once', () => {
     await page.getByRole('button', { name: 'Resume …' }).click();
     await page.getByRole('dialog').getByText('100 executions.').waitFor();
     await agreed(page, 'Resume');
-    await told(page, 'resume is done: 100 of 100 processed, 100 applied.');
+    await shows(page, 'resume is done: 100 of 100 processed, 100 applied.');
     await page.getByText('No execution matches').waitFor();
   });
 });

@@ -96,7 +96,7 @@ describe('an execution', () => {
     },
   );
 
-  it('says of a list its items, and of what has ended that a step was not reached', async () => {
+  it('shows the items of a list, and that an ended execution did not reach a step', async () => {
     const { page } = await openPage(
       browser,
       world.server,
@@ -175,7 +175,7 @@ it('every time is in the zone of its reader, which it names', async () => {
 });
 
 describe('the list', () => {
-  it('shortens ids, which are whole where they are copied, and says the time of what is under way once', async () => {
+  it('shortens ids, which are copied whole, and shows the time of an open execution once', async () => {
     const { page } = await openPage(browser, world.server, '#/executions', LAPTOP);
     const [id = ''] = world.stuck;
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: id }) });
@@ -246,7 +246,7 @@ describe('the overview', () => {
     expect(field.top - head.top).toBeGreaterThanOrEqual(4);
   });
 
-  it('breaks a word of what is wrong that is longer than a phone is wide', async () => {
+  it('breaks a cause that is wider than a phone', async () => {
     const { page } = await openPage(browser, world.server, '', PHONE);
     await page.route('**/overview*', async (route) => {
       const overview = (await (await route.fetch()).json()) as Overview;

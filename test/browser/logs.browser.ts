@@ -134,7 +134,7 @@ describe('that are followed', () => {
       document.dispatchEvent(new Event('visibilitychange'));
     }, hidden);
 
-  it('appear by themselves at the end; who has scrolled up is left there, and told how many there are', async () => {
+  it('appear by themselves at the end; a reader who has scrolled up stays there, and sees how many are new', async () => {
     const page = await opened({ height: 600 });
     await line(page, 60).waitFor();
     expect(await belowEnd(page)).toBeLessThan(8);
@@ -153,7 +153,7 @@ describe('that are followed', () => {
     expect(await belowEnd(page)).toBeLessThan(8);
   });
 
-  it('can be paused and continued, and nothing is lost; a page that nobody looks at reads nothing', async () => {
+  it('can be paused and continued without losing any; a page in the background reads nothing', async () => {
     const { page } = await openPage(browser, world.server, '#/people');
     await page.clock.install();
     await page.goto(`${world.server.url}#/executions/${id}`);
@@ -180,7 +180,7 @@ describe('that are followed', () => {
     expect(await box(page).getByRole('listitem').count()).toBe(66);
   });
 
-  it('of a deployment are followed when somebody says so, for each query costs', async () => {
+  it('of a deployment are followed only on request, because each query costs', async () => {
     world.server.weather.settings = { deployment: 'prod', readOnly: true, local: false };
     const page = await opened();
     await line(page, 60).waitFor();

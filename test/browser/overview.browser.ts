@@ -128,7 +128,7 @@ describe('an agent', () => {
     await row.getByText('closed').waitFor();
   });
 
-  it('that is not deployed is said in a sentence, of what there is', async () => {
+  it('that is not deployed is described in a sentence', async () => {
     const wraps = workflow('wraps', { input: anyObject, within: '1h' }, (w) => {
       w.step('wrap', anAgent(NOT_DEPLOYED), {});
     }) as unknown as Workflow;

@@ -92,7 +92,7 @@ describe('one execution', () => {
     await page.getByText('it is waiting').first().waitFor();
   });
 
-  it('says that there is none under an id, and what to do', async () => {
+  it('says that no execution has this id, and what to do', async () => {
     const { page } = await openPage(browser, world.server, '#/executions/none');
     await page.getByText('unknown-execution').waitFor();
     await page.getByText('Check the id').waitFor();
@@ -175,7 +175,7 @@ describe('the API', () => {
     await empty.server.close();
   });
 
-  it('is not asked while nobody looks, and at once when somebody does', async () => {
+  it('is not called while the page is in the background, and at once when it comes back', async () => {
     const { page } = await openPage(browser, world.server, '#/people');
     await page.getByRole('article', { name: 'approval release' }).waitFor();
     const hide = (hidden: boolean): Promise<void> =>

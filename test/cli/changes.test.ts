@@ -25,13 +25,13 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-it('is the first file of what changes together; what is built, installed or kept is none', async () => {
+it('is the first of the files that change together; built, installed or kept files do not count', async () => {
   write('node_modules/zod/index.js', 'cdk.out/a.ts', '.steadfast/b.ts', 'dist/c.js', 'notes.md');
   write('workflows/a/workflow.ts', 'workflows/a/agents/new.ts');
   expect((await changes.next()).toSorted()).toEqual(['workflows/a/agents/new.ts', 'workflows/a/workflow.ts']);
 });
 
-it('is no change of a test: nothing that is deployed is different', async () => {
+it('is not a change of a test, because nothing deployed is different', async () => {
   write('test/a.ts', 'workflows/a/workflow.test.ts', 'lib/__tests__/b.ts', 'lib/stack.spec.ts');
   write('lib/stack.ts');
   expect(await changes.next()).toEqual(['lib/stack.ts']);
@@ -45,12 +45,12 @@ it('is seen as well where an editor puts a new file in the place of the old one,
   }
 });
 
-it('is told when it is asked for, if it was before', async () => {
+it('that came before the question is reported when it is asked', async () => {
   write('bin/app.ts');
   expect(await changes.next()).toEqual(['bin/app.ts']);
 });
 
-it('is no change of files that do not count, unless one beside them does', async () => {
+it('is not a change of files that do not count, unless one beside them does', async () => {
   const counts = (file: string): boolean => file.startsWith(join(root, 'lib'));
   write('notes/try.ts');
   const next = changes.next(counts);

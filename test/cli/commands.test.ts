@@ -114,7 +114,7 @@ describe('start', () => {
     expect(api.asked.map(({ path }) => path).slice(1)).toEqual(['/executions/e1?wait=1s', '/executions/e1']);
   });
 
-  test('an input that is no JSON is refused before anything is sent', async () => {
+  test('an input that is not JSON is refused before anything is sent', async () => {
     const { exitCode, err } = await cli('start', 'order', '--input', '{total:1}');
     expect(exitCode).toBe(2);
     expect(err).toMatch(/^--input is not JSON: .*\nGive JSON in single quotes, or @file\n$/);

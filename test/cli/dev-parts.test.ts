@@ -31,7 +31,7 @@ beforeEach(() => {
 const write = (files: Readonly<Record<string, string>>): void => writeFiles(root, files);
 
 describe('the folder of dev', () => {
-  test('is made where there is none, and found again with its data', () => {
+  test('is made if it does not exist, and found again with its data', () => {
     const first = openDevFolder(join(root, 'data'), false);
     writeFileSync(join(first.external('order'), 'ledger'), 'x');
     first.release();
@@ -208,12 +208,12 @@ describe('before anything slow', () => {
   test('a port that is taken is refused, with the next step', async () => {
     const taken = await fakeApi();
     const port = new URL(taken.url).port;
-    let told = '';
-    const listening: Io = { ...io, err: (text) => void (told += text) };
+    let printed = '';
+    const listening: Io = { ...io, err: (text) => void (printed += text) };
     const exit = await run(['dev', '--port', port, '--data', join(root, 'data')], listening);
     await taken.stop();
     expect([exit, said]).toEqual([1, '']);
-    expect(told).toContain(
+    expect(printed).toContain(
       `port ${port} (the HTTP API) is taken: stop the other program, or choose another with --port`,
     );
   });

@@ -2,7 +2,7 @@
 
 import { lostText, type SetByHand, setByHand } from '../../cli/dev/set-by-hand.ts';
 
-test('a restart says which faults and switched off schedules it has forgotten, and nothing of what the template has off', () => {
+test('a restart names the faults and disabled schedules that it has forgotten, but not schedules that the template disables', () => {
   const schedule = { expression: 'rate(1 minute)', logicalId: 'A', ticks: 0, lastTickAt: undefined };
   const fault = { id: '1', action: 'kill', moment: 'now', hits: [] } as const;
   const stateOf = (faults: readonly ('armed' | 'over')[], off: readonly string[]): SetByHand =>

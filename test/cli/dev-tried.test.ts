@@ -23,7 +23,7 @@ const write = (files: Readonly<Record<string, string>>): void => writeFiles(root
 
 const foldersAt = (): WorkflowFolder[] => projectFolders({ root, context: {} });
 
-test('of the folders those of which something is in the stack have their outside started', () => {
+test('only folders with a workflow in the stack have their services started', () => {
   write({
     'workflows/orders/workflow.ts': '',
     'workflows/other-name/workflow.ts': '',
@@ -55,7 +55,7 @@ test.each([
   expect([exitCode, said.includes(`It ended: ${status}.`)]).toEqual([code, true]);
 });
 
-test('of a changed dev.ts it is said that it is not run again', () => {
+test('after a change of dev.ts a message says that it is not run again', () => {
   write({ 'examples/a/workflow.ts': '', 'examples/a/dev.ts': '' });
   const devFiles = new Set([join(root, 'examples/a/dev.ts')]);
   expect(changedText(['lib/a.ts'], devFiles, root)).toBe('\nlib/a.ts has changed.\n');

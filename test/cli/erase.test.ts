@@ -36,7 +36,7 @@ test('what an interrupted call has left is erased, though the execution is not s
   expect([exitCode, out]).toEqual([0, expect.stringContaining(`${ID} is erased.`)]);
 });
 
-test('of one that never was it says so', async () => {
+test('says that an unknown execution does not exist', async () => {
   const list = { status: 200, body: { items: [] } };
   api.answers.push(unknown, list, list, list, unknown, list, list, list);
   const { err, exitCode } = await cli('--yes');

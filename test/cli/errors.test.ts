@@ -189,7 +189,7 @@ test.each([
   expect([exitCode, err]).toEqual([1, `${message}\n${next} --url ${api.url}\n`]);
 });
 
-test('of what a command takes its help is named; a query of the API is not spoken of', async () => {
+test('help names the arguments of a command, not the queries of the API', async () => {
   const refused = (code: string, message: string): void => {
     api.answers.push({ status: 400, body: { error: { code, message } } });
   };

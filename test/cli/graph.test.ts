@@ -132,7 +132,7 @@ test('an execution has the state of each step: counts of its executions, whom it
   expect(new Set(defined)).toEqual(new Set(used));
 });
 
-test('of a plan that is not deployed any more it says what the execution says', () => {
+test('a plan that is not deployed any more shows what the execution says', () => {
   const graph = graphOfExecution(execution, [{ ...order, plan: 'p2' }]);
   const text = mermaidText(graph);
   expect(text).toContain('s5(["rest<br/>wait<br/>not reached"])');

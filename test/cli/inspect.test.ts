@@ -67,7 +67,7 @@ it('is the one that it shares with others', async () => {
     expect(await inspect(agent)).toEqual({ inspect: { logicalId: 'Third', port: 9_229 } });
 });
 
-it('is none where none is asked for', async () => {
+it('is absent unless asked for', async () => {
   expect(await inspectIn(found('Shop/Orders'), undefined)).toEqual({});
 });
 

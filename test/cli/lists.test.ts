@@ -255,7 +255,7 @@ describe('status', () => {
     expect([exitCode, JSON.parse(out)]).toEqual([4, bad]);
   });
 
-  test('of nothing says so', () => {
+  test('of an empty system says so', () => {
     const none: Overview = {
       ...overview,
       health: { status: 'healthy', says: '', findings: [], oldestOverdueMs: 0 },

@@ -71,7 +71,7 @@ test('one that takes away nothing of it passes', async () => {
   });
 });
 
-test('one that takes away nothing of what was counted does not pass where there is more', async () => {
+test('a deployment that takes away nothing that was counted does not pass if there is more', async () => {
   const needed = { agents: [{ name: 'pay', executions: 3 }], examined: 3, atLeast: true };
   expect(await asked(needed)).toMatchObject({
     exitCode: 6,

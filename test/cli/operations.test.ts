@@ -4,7 +4,7 @@ import { type Answer, eachFakeApi, type Ran, steadfast } from './fake-api.ts';
 
 const api = eachFakeApi();
 
-const told = (status: string): Answer => ({ status: 202, body: { executionId: 'e1', status } });
+const obeyed = (status: string): Answer => ({ status: 202, body: { executionId: 'e1', status } });
 const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);
 
 test.each([
@@ -30,7 +30,7 @@ test.each([
     'See it continue: npx steadfast show e1 --wait',
   ],
 ])('%j asks for it and says what to type next', async (args, body, status, next) => {
-  api.answers.push(told(status));
+  api.answers.push(obeyed(status));
   const { out, exitCode } = await cli(...args);
   expect(exitCode).toBe(0);
   expect(out).toBe(`e1  ${status}\n${next} --url ${api.url}\n`);
@@ -107,7 +107,7 @@ test('a retry that is refused names the option to people, and the field to progr
 });
 
 test('start says which execution it replaces', async () => {
-  api.answers.push(told('running'));
+  api.answers.push(obeyed('running'));
   await cli('start', 'order', '--replaces', 'e0');
   expect(api.asked[0]?.body).toEqual({ input: {}, replaces: 'e0' });
 });
@@ -142,7 +142,7 @@ describe('a workflow', () => {
       body: { items: [{ workflow: 'order', withinMs: 1, steps: [], pause }] },
     });
     expect((await cli('workflows')).out).toContain('order: paused for 3 d 4 h by local:ann: closed');
-    api.answers.push(told('paused'));
+    api.answers.push(obeyed('paused'));
     expect((await cli('start', 'order')).out).toContain('To run this execution: npx steadfast resume e1');
   });
 });

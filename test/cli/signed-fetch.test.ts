@@ -82,7 +82,7 @@ it('signs each request for its region, its query and its body included', async (
   }
 });
 
-it('says that there are no credentials, and what to set', async () => {
+it('without credentials says so, and what to set', async () => {
   const credentials = () => Promise.reject(new Error('the session has expired'));
   const client = createClient({ url, fetch: signedFetch({ region: 'eu-central-1', credentials }) });
   await expect(client.list()).rejects.toMatchObject({

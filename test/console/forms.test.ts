@@ -46,7 +46,7 @@ it('texts, numbers, yes or no, choices, objects and lists are fields; anything e
   ]);
 });
 
-it('a value is in its fields, and comes out of them as it was', () => {
+it('a value fills its fields, and comes out of them unchanged', () => {
   expect(fits(shape, example)).toBe(true);
   expect(valueOf(shape, draftOf(shape, example))).toEqual({ value: example, problems: new Map() });
 });

@@ -53,7 +53,7 @@ export function describeBulks(title: string, start: () => Promise<BulksUnderTest
       await close();
     });
 
-    it('are none at first, and are read back as they were written', async () => {
+    it('are absent at first, and are read back unchanged', async () => {
       expect([
         await bulks.read('b-1'),
         await bulks.readPage('b-1', 0),

@@ -34,7 +34,7 @@ export const due = (store: () => Store): void => {
     await Promise.all(records.map((record) => store().create(record)));
   };
 
-  it('of an empty store is nothing', async () => {
+  it('is empty for an empty store', async () => {
     expect(await allDue(T + 1_000_000)).toEqual([]);
   });
 
@@ -56,7 +56,7 @@ export const due = (store: () => Store): void => {
     expect(await allDue(T)).toEqual([{ executionId: 'e-0', wakeAt: T }]);
   });
 
-  it('includes one whose wake time is no whole millisecond', async () => {
+  it('includes one whose wake time is not a whole millisecond', async () => {
     await make(1, () => T + 0.255);
     expect(await allDue(T)).toEqual([]);
     expect(await allDue(T + 1)).toEqual([{ executionId: 'e-0', wakeAt: T + 0.255 }]);
@@ -85,7 +85,7 @@ export const due = (store: () => Store): void => {
     expect(await allDue(Number.MAX_SAFE_INTEGER)).toEqual([]);
   });
 
-  it('is paged to the end although what was looked at leaves the index meanwhile', async () => {
+  it('is paged to the end although items on earlier pages leave the index meanwhile', async () => {
     await make(450, (at) => T + (at % 3));
     const seen: string[] = [];
     for (const shard of shards()) {

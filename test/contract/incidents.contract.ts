@@ -95,7 +95,7 @@ export function incidents(store: () => Store): void {
     },
   );
 
-  it('is none where there never was one', async () => {
+  it('is absent if it was never opened', async () => {
     expect(await store().inbox(10)).toEqual({ items: [] });
     expect(await store().read('e-1')).not.toHaveProperty('questions');
   });

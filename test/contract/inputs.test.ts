@@ -62,21 +62,21 @@ describe('a large input', () => {
     expect((await store.read('e-1'))?.execution.input).toEqual(LARGE);
   });
 
-  it('stays when the record is written by whoever made it and never read it', async () => {
+  it('stays when the record is written by its creator, which never read it', async () => {
     await store.create(anExecution({ input: LARGE }));
     const execution = anExecution({ input: LARGE, version: 2, writeId: 'w-2' });
     await store.write({ executionId: 'e-1', execution });
     expect((await store.read('e-1'))?.execution).toEqual(execution);
   });
 
-  it('of a start that repeats another with the same key is not left beside it (S11)', async () => {
+  it('of a start that repeats another with the same key leaves no second item (S11)', async () => {
     await store.create(anExecution({ input: LARGE }));
     const again = await store.create(anExecution({ input: OTHER, inputHash: 'other', writeId: 'w-9' }));
     expect(again).toMatchObject({ writeId: 'w-1', inputHash: 'abc' });
     expect(await inputs()).toBe(1);
   });
 
-  it('of two starts with one key at once is that of the one which was written (S11)', async () => {
+  it('of two simultaneous starts with one key is that of the start which was written (S11)', async () => {
     const starts = Array.from({ length: 8 }, (_, at) =>
       store.create(
         anExecution({ input: { text: `${at}`.repeat(2_000) }, inputHash: `${at}`, writeId: `w-${at}` }),

@@ -53,7 +53,7 @@ export function describeQueue(title: string, open: () => Promise<QueueUnderTest>
       expect((await under.receiveAll('worker')).map(parseMessage)).toEqual([sent]);
     });
 
-    it('of no message does nothing', async () => {
+    it('without messages does nothing', async () => {
       await under.queue.send([]);
       expect(await received()).toEqual([]);
     });

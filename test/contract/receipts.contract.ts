@@ -41,7 +41,7 @@ export function describeReceipts(title: string, open: () => Promise<ReceiptsUnde
       await close();
     });
 
-    it('are none where none was left', async () => {
+    it('are absent if none was written', async () => {
       expect(await receipts.read()).toEqual({ shards: [] });
     });
 

@@ -101,7 +101,7 @@ export function describeSideRecords<Kept extends SideRecord, Key extends readonl
       await close();
     });
 
-    it('are none at first, and are read back as they were written, each under its key', async () => {
+    it('are absent at first, and are read back unchanged, each under its key', async () => {
       for (const [key, record] of samples) {
         expect(await records.read(...key)).toBeUndefined();
         expect(await records.write(record)).toBe('written');

@@ -26,7 +26,7 @@ class WatchedClock extends ManualClock {
 
   override setTimer(delayMs: number, callback: () => void): () => void {
     const cancel = super.setTimer(delayMs, callback);
-    for (const told of this.#waiters.splice(0)) told();
+    for (const wake of this.#waiters.splice(0)) wake();
     return cancel;
   }
 

@@ -132,7 +132,7 @@ const written: Body = (store) => {
     expect(await store().readExecution('e-1')).toStrictEqual(second);
   });
 
-  it('of a first version is made only where there is none', async () => {
+  it('of a first version is made only if no record exists', async () => {
     await store().create(anExecution());
     expect(await store().write({ executionId: 'e-1', step: aStep({ version: 2 }) })).toBe('conflict');
     expect(await store().write({ executionId: 'e-1', step: aStep() })).toBe('written');

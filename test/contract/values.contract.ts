@@ -28,7 +28,7 @@ export function describeValues(title: string, open: () => Promise<ValuesUnderTes
       expect(await values.get('e-1/l/input/abc/w1')).toBe(json);
     });
 
-    it('says of one that was never put that there is none', async () => {
+    it('reports that a value which was never put does not exist', async () => {
       expect(await values.get('e-1/l/input/abc/w1')).toBeUndefined();
       await values.put('e-1/l/input/abc/w1', '1');
       expect(await values.get('e-1/l/input/abc/w2')).toBeUndefined();

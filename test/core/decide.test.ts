@@ -38,7 +38,7 @@ describe('a decision', () => {
     });
   });
 
-  it('has an open execution that it writes evaluated within a horizon, unless all that is due was looked at (S12)', () => {
+  it('has an open execution that it writes evaluated within a horizon, unless everything due was evaluated (S12)', () => {
     let brought = 0;
     everywhere(
       ({ plan, state }, event) => {
@@ -79,7 +79,7 @@ describe('a decision', () => {
     });
   });
 
-  it('about an execution that has ended only records that the end was told (S1)', () => {
+  it('about an execution that has ended only records that the end was announced (S1)', () => {
     everywhere(({ state }, event, { write, sends, announce }) => {
       if (event.type === 'retry') return;
       // None ends while somebody works; see below.

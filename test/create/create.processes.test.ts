@@ -45,7 +45,7 @@ const app = (manifest: object, more: Readonly<Record<string, string>> = {}): voi
   });
 
 describe('in a CDK app', () => {
-  it('of CommonJS and jest, adds a workflow, its test and the construct', () => {
+  it('with CommonJS and jest, adds a workflow, its test and the construct', () => {
     app({ scripts: { test: 'jest' }, devDependencies: { jest: '^30' } }, { '.gitignore': 'node_modules' });
     const { status, said } = create();
     expect(status).toBe(0);
@@ -69,7 +69,7 @@ describe('in a CDK app', () => {
     expect(ci).toContain('checkout@v4\n      - uses: actions/setup-node@v4\n');
   });
 
-  it('of ES modules, vitest and pnpm, writes what fits those', () => {
+  it('with ES modules, vitest and pnpm, writes the matching files', () => {
     app(
       { type: 'module', devDependencies: { vitest: '^4' } },
       { 'pnpm-lock.yaml': '', '.github/workflows/x.yml': '' },
@@ -84,7 +84,7 @@ describe('in a CDK app', () => {
     expect(existsSync(join(root, '.github/workflows/ci.yml'))).toBe(false);
   });
 
-  it('of pnpm, has a CI workflow that installs it before its cache is looked for', () => {
+  it('with pnpm, has a CI workflow that installs it before its cache is read', () => {
     app({}, { 'pnpm-lock.yaml': '' });
     create();
     expect(read('.github/workflows/ci.yml')).toContain(
@@ -92,7 +92,7 @@ describe('in a CDK app', () => {
     );
   });
 
-  it('in a folder of a repository, has CI where GitHub looks for it, at work in that folder', () => {
+  it('in a folder of a repository, has CI where GitHub reads it, at work in that folder', () => {
     write({ '.git': 'gitdir: elsewhere', 'apps/orders/cdk.json': '{}', 'apps/orders/package.json': '{}' });
     expect(create('apps/orders').said).toContain('  wrote ../../.github/workflows/ci.yml\n');
     const ci = read('.github/workflows/ci.yml');

@@ -114,7 +114,7 @@ describe("an attempt's process", () => {
     expect(process.isAlive).toBe(false);
   });
 
-  it('that ends by itself is said to be dead with its attempt; before a claim there is none', async () => {
+  it('that ends by itself is reported dead with its attempt; before a claim it has no attempt', async () => {
     const exits = { how: 'died', dead: { ...film('t'), exit: 'exit code 3' } };
     const file = join(folder, 'exited');
     expect(await begin().run(message({ claims: 't', file, exits: 3 }))).toEqual(exits);

@@ -132,7 +132,7 @@ function queueTexts(which: (queue: string) => boolean): string[] {
 }
 
 /** Everything that leaves the system, except the table and the answers to permitted readers. */
-const told = (): Record<'lines' | 'refusals' | 'messages' | 'events', readonly string[]> => ({
+const outgoing = (): Record<'lines' | 'refusals' | 'messages' | 'events', readonly string[]> => ({
   lines,
   refusals,
   messages: queueTexts((queue) => !isOfTrigger(queue)),
@@ -155,7 +155,7 @@ const found = (places: Readonly<Record<string, readonly string[]>>): string[] =>
     .flatMap(([place, texts]) => canariesIn(texts).map((it) => `${place}: ${it}`))
     .filter((it) => !OF_AUTHORS.test(it) && !OF_QUESTIONS.test(it));
 
-it('no canary is found outside of the table and of what an authorised reader is shown', async () => {
+it('no canary is found outside the table and the answers to authorised readers', async () => {
   for (const { name } of cloud.control.schedules()) cloud.control.tick(name).catch(() => undefined);
   const ids = await Promise.all(WAYS.map(begin));
   // One after the other: each simultaneous request needs a process of the scheduler.
@@ -221,7 +221,7 @@ it('no canary is found outside of the table and of what an authorised reader is 
   expect(lines.some((line) => line.includes('"_aws"'))).toBe(true);
   expect(refusals.length).toBeGreaterThan(9);
   expect(cloud.control.events().length).toBeGreaterThan(0);
-  const places = told();
+  const places = outgoing();
   expect(places.messages.join('')).toContain('kept');
   expect(found(places)).toEqual([]);
   for (const texts of Object.values(places))
@@ -240,7 +240,7 @@ async function said(what: string, times: number): Promise<void> {
     await pause(50);
 }
 
-it('nor of what starts an execution from elsewhere, started or refused', async () => {
+it('nor from starts by triggers, accepted or refused', async () => {
   const { control } = cloud;
   const bodies = [
     { id: 'canary-in-a-message-id', secret: 'canary-in-a-message' },
@@ -281,7 +281,7 @@ it('nor of what starts an execution from elsewhere, started or refused', async (
   const reasons = [...(await reasonsAt('canary-queue')), ...(await reasonsAt('canary-event'))];
   expect(reasons).toHaveLength(5);
   for (const reason of reasons) expect(reason).toContain('steadfast.reason');
-  expect(found({ ...told(), reasons })).toEqual([]);
+  expect(found({ ...outgoing(), reasons })).toEqual([]);
 });
 
 /** The reasons beside the bodies of messages that were set aside. */

@@ -50,9 +50,9 @@ export function unnoticed(actions: readonly PolicyAction[], run: RunOfStack): st
   const whole = allowed(policies(template));
   const missed = actions.filter(({ action, without }) => {
     const changed = policies(without(template));
-    const told = refusals(requests, changed);
-    const named = told.filter((message) => message.includes(`perform: ${action} on resource: arn:aws:`));
-    if (told.length > 0) return named.length < told.length;
+    const refused = refusals(requests, changed);
+    const named = refused.filter((message) => message.includes(`perform: ${action} on resource: arn:aws:`));
+    if (refused.length > 0) return named.length < refused.length;
     // One by one: two permissions may have the same text.
     const lost = [...whole];
     for (const line of allowed(changed)) lost.splice(lost.indexOf(line), 1);

@@ -193,7 +193,7 @@ test('what is forged reaches no queue, and gets one answer', async () => {
   expect(await executions()).toHaveLength(before);
 });
 
-test('the alarm looks at the queue where it is', () => {
+test('the alarm reads the queue where it is', () => {
   const alarms = [...cloud.resources.values()].filter(({ type }) => type === 'AWS::CloudWatch::Alarm');
   const template = readTemplate();
   const idOf = (name: string): string =>

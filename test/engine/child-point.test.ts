@@ -101,7 +101,7 @@ describe('a cancel while the child is under way', () => {
     expect([...live]).toEqual([]);
   });
 
-  it('undoes nothing where it had, and says that this is no cancel that took everything back', async () => {
+  it('undoes nothing if the child had passed it, and says that this cancel did not undo everything', async () => {
     const { h, live, undone, shut, open } = world();
     shut('mailer');
     const { id } = await h.begin();
@@ -121,7 +121,7 @@ describe('a cancel while the child is under way', () => {
     expect([...live].filter((key) => /\.(?:charge|hand-over)\./.test(key))).toHaveLength(2);
   });
 
-  it('waits for an end that is told late', async () => {
+  it('waits for an end that is announced late', async () => {
     let deaf = true;
     const { h, undone, shut, open } = world((ports) =>
       withStore(ports as never, (store) => ({
@@ -262,7 +262,7 @@ describe('a cancel that leaves what has acted as it is', () => {
     expect([...live].filter((key) => key.startsWith(`${id}.ship.0.hand-over.`))).toHaveLength(1);
   });
 
-  it('of the child alone is for nobody else to take back: its parent is not tried again', async () => {
+  it('of the child alone cannot be undone elsewhere: its parent is not tried again', async () => {
     const { h, shut, open } = world();
     shut('packer');
     const { id } = await h.begin();

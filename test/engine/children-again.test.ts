@@ -106,7 +106,7 @@ describe('the retry of an execution with a child that failed', () => {
     expect(service.done).toHaveLength(4);
   });
 
-  it('does not take the end from before for news, however late it is told', async () => {
+  it('does not take the earlier end for news, however late it is announced', async () => {
     const { h, service } = broken(outer, '.y');
     const { id } = await h.begin();
     const child = `${id}.sub.0`;
@@ -123,7 +123,7 @@ describe('the retry of an execution with a child that failed', () => {
     expect((await h.state(child)).execution.wakeAt).toBeDefined();
     service.keys.clear();
     let end: ParentNotice | undefined;
-    const told = withStore(h, (store) => ({
+    const dying = withStore(h, (store) => ({
       create: async (execution) => {
         if (execution.id === child) await notifyParent(h, end as ParentNotice, undefined);
         return store.create(execution);
@@ -131,11 +131,11 @@ describe('the retry of an execution with a child that failed', () => {
     }));
     const { execution: before, steps } = await h.state(child);
     end = { parent: before.parent as Parent, end: endOf(inner.plan, { execution: before, steps }) };
-    await retry({ ...h.scheduler, ports: told }, id, {});
+    await retry({ ...h.scheduler, ports: dying }, id, {});
     expect((await h.run(id)).execution.status).toBe('succeeded');
   });
 
-  it('is obeyed once, although whoever has the child go on dies before it says so', async () => {
+  it('is obeyed once, although the process that continues the child dies before it reports', async () => {
     const { h, service } = broken(outer, '.y');
     const id = await failed(h);
     service.keys.clear();
@@ -157,7 +157,7 @@ describe('the retry of an execution with a child that failed', () => {
     expect(service.done).toHaveLength(4);
   });
 
-  it('counts its next failure as its end, whoever starts it once more', async () => {
+  it('counts its next failure as its end, whatever started it once more', async () => {
     const { h } = broken(outer, '.y');
     const id = await failed(h);
     const heard = (await h.state(id)).steps['sub']?.children?.ended['0']?.version as number;
@@ -171,7 +171,7 @@ describe('the retry of an execution with a child that failed', () => {
     expect(writes).toMatchObject([undefined, { execution: { status: 'running', epoch: 3 } }]);
   });
 
-  it('and a cancel at once: whoever read an older state cannot have the child go on any more (S10)', async () => {
+  it('and a cancel at once: a process that read an older state can no longer continue the child (S10)', async () => {
     const { h, service } = broken(outer, '.y');
     const id = await failed(h);
     service.keys.clear();

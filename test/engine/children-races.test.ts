@@ -86,7 +86,7 @@ it('an answer of the external party brings the wake time forward, in one write w
   expect((await world.run(id)).execution.status).toBe('succeeded');
 });
 
-it('steps that end side by side have the end told once', async () => {
+it('steps that end at the same time have the end announced once', async () => {
   const flow = workflow('flow', { input, within: '3h' }, (w) => {
     for (let at = 0; at < 10; at += 1) w.step(`s${at}`, agentA, {});
   }) as Workflow;

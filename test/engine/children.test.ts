@@ -188,7 +188,7 @@ describe('a map', () => {
     expect(done).toHaveLength(61);
   });
 
-  it('of nothing is over at once', async () => {
+  it('over an empty list ends at once', async () => {
     const { implementation } = book();
     const world = harness(lists({}), { 'agent-a': implementation, 'agent-b': implementation });
     const { id } = await world.begin({ items: [] });
@@ -271,7 +271,7 @@ describe('a map', () => {
     expect([items[3], items[40]]).toEqual([null, null]);
   });
 
-  it('over what is no list, or too long a one, fails with the reason', async () => {
+  it('over a value that is not a list, or too long a list, fails with the reason', async () => {
     const world = harness(lists({}), {});
     for (const [items, code] of [
       ['text', 'not-a-list'],

@@ -53,7 +53,7 @@ describe('the death of an attempt', () => {
     expect(h.sent.map(({ message }) => message)).toMatchObject([{ step: 'encode', attempt: 2 }]);
   });
 
-  it('is recorded once, whoever says it again', async () => {
+  it('is recorded once, however often it is reported', async () => {
     const { h, record, recorded } = await underWay();
     await recorded(h);
     const { version } = (await record()) ?? {};
@@ -102,7 +102,7 @@ describe('the death of an attempt', () => {
     expect(h.clock.now()).toBe(startedAt);
   });
 
-  it('of an execution that is not there is nothing', async () => {
+  it('in an execution that does not exist changes nothing', async () => {
     const { h, attempt } = await underWay();
     await recordDeath(h, new Map(), { ...attempt, executionId: 'gone' });
   });

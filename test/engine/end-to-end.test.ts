@@ -135,7 +135,7 @@ describe('an execution', () => {
     expect(steps['after']?.status).toBe('done');
   });
 
-  it('is told by whoever writes its end, also when that one has lost a race over something else before', async () => {
+  it('is announced by the writer of its end, even one that has lost a race over something else before', async () => {
     const choosy = workflow('choosy', { input: anyObject, within: '1h' }, (w) => {
       const first = w.step('first', a, {}, quick);
       w.step('maybe', b, {}, { ...quick, when: eq(first.output['go'] as never, 'yes' as never) });

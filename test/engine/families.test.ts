@@ -140,7 +140,7 @@ describe('an input that the other workflow does not accept', () => {
 });
 
 describe('what is too large', () => {
-  it('of one part’s outputs leaves out all: no item’s output is taken for another’s', async () => {
+  it('among one part’s outputs leaves out all: no item’s output is taken for another’s', async () => {
     const world = harness(lists(1), {
       'agent-a': {
         execute: async (_, given) => {
@@ -154,7 +154,7 @@ describe('what is too large', () => {
     expect((end.steps['each'] as Step).output).toEqual({ total: 60, failed: 0 });
   });
 
-  it('of a child’s output fails the step where others read it, and is left out where nobody does', async () => {
+  it('as a child’s output fails the step if others read it, and is left out if no step does', async () => {
     for (const reads of [true, false]) {
       const flow = workflow('flow', { input, within: '3h' }, (w) => {
         const sub = w.child('sub', inner, {} as never);
@@ -220,7 +220,7 @@ describe('many executions', () => {
     expect((counts[1] ?? 0) / (counts[0] ?? 1)).toBeLessThan(1.1);
   });
 
-  it('are stopped fifty at a time, and whoever dies on the way leaves the rest to the next look (S10)', async () => {
+  it('are stopped fifty at a time, and a process that dies on the way leaves the rest to the next evaluation (S10)', async () => {
     const parts = 120;
     const stops = new Map<string, number>();
     let dies = true;

@@ -191,7 +191,7 @@ describe('an input that the other workflow does not accept', () => {
     expect((await h.state(`${id}.up.0`)).execution).toMatchObject({ status: 'canceled', version: 1 });
   });
 
-  it('is no try that an operator canceled, although whoever took its place dies before it says why', async () => {
+  it('is not a try that an operator canceled, although the process that took its place dies before it says why', async () => {
     let writes = 0;
     const h = harness(strictly, failing(), 1, (world) =>
       withStore(world, (store) => ({

@@ -105,7 +105,7 @@ describe('a lane of one', () => {
     expect((await h.state(urgent.id)).execution.lane?.checkAt).toBe(h.clock.now() + 5_000);
   });
 
-  it('refuses a key that is none', async () => {
+  it('refuses an invalid key', async () => {
     const { h } = inLane();
     for (const account of ['', null, 1.5, 'x'.repeat(1_001), {}])
       await expect(h.begin({ account } as never)).rejects.toMatchObject({ code: 'bad-concurrency' });

@@ -221,7 +221,7 @@ describe('a value that is lost', () => {
     expect(end.steps['two']?.mayHaveActed).toBe(false);
   });
 
-  it('of a condition fails its step: it is neither done nor skipped', async () => {
+  it('in a condition fails its step: it is neither done nor skipped', async () => {
     const flow = workflow('conditional', { input, within: '3h' }, (w) => {
       w.step('one', agentA, {});
       w.step('two', agentB, {}, { when: eq(at(w.input, 'go'), 'yes'), after: ['one'] as never });

@@ -49,7 +49,7 @@ it.each(['child', 'list'] as const)('of a %s: a value that it is made of', async
   expect(end.steps[reader]?.failure?.message).toContain('a large value (500');
 });
 
-it('of an item of a list, where nobody reads it, undoes nothing', async () => {
+it('the lost output of an item that no step reads undoes nothing', async () => {
   const sub = workflow('sub', { input, within: '1h' }, (w) => ({
     got: w.step('one', agentA, {}).output['got'] as never,
   })) as Workflow;

@@ -59,7 +59,7 @@ const deskKey = ({ execution: { id, life } }: Snapshot, epoch: number): string =
   `${id}.on-failure-${epoch}.tell.${life}`;
 
 describe('a child that is following up', () => {
-  it('has told its parent, which ends before it', async () => {
+  it('has announced its end to its parent, which ends before it', async () => {
     const { h, id, childId } = await begun();
     expect((await h.run(id, untold)).execution.status).toBe('failed');
     const child = await h.state(childId);
@@ -99,7 +99,7 @@ describe('a child that is following up', () => {
     expect(said.size).toBe(4);
   });
 
-  it('is told off by a parent that is canceled meanwhile, and stays failed', async () => {
+  it('is stopped by a parent that is canceled meanwhile, and stays failed', async () => {
     const { h, id, childId, said } = await begun();
     await h.run(id, untold);
     await retry(h.scheduler, id, {});

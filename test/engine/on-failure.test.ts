@@ -39,13 +39,13 @@ const deskBook = (): {
 const trip = workflow('trip', { input: anyObject, within: '1h' }, (w) => {
   const flight = w.step('flight', flights, {}, once);
   w.step('hotel', anAgent('hotels'), {}, { ...once, after: [flight] });
-  const told = w.onFailure('tell', desk, {
+  const tell = w.onFailure('tell', desk, {
     what: concat(w.failure.kind, ': ', w.failure.code, ', ', w.failure.message),
     step: orElse(w.failure.step, 'none'),
     flight: orElse(flight.output['id'] as never, 'none'),
     customer: w.input['customer'] as never,
   });
-  w.onFailure('file', desk, { ticket: orElse(told.output['ticket'] as never, 'none') });
+  w.onFailure('file', desk, { ticket: orElse(tell.output['ticket'] as never, 'none') });
 });
 
 const aTrip = (
@@ -63,7 +63,7 @@ const untilFollowingUp: RunOptions = {
 };
 
 describe('an end without success', () => {
-  it('is told once everything is undone, with why it came and what there was; then it is announced', async () => {
+  it('runs its steps once everything is undone, with the cause and the outputs; then it is announced', async () => {
     const book = deskBook();
     const h = aTrip(book);
     const { id } = await h.begin({ customer: 'c-1' });
@@ -92,7 +92,7 @@ describe('an end without success', () => {
     expect(h.announced[0]).not.toHaveProperty('onFailureFailed');
   });
 
-  it('says that there was no step after a cancel', async () => {
+  it('names no step after a cancel', async () => {
     const book = deskBook();
     const h = aTrip(book);
     const { id } = await h.begin();
@@ -106,7 +106,7 @@ describe('an end without success', () => {
     });
   });
 
-  it('is told after the deadline', async () => {
+  it('runs its steps after the deadline', async () => {
     const book = deskBook();
     const h = aTrip(book);
     const { id } = await h.begin();
@@ -115,7 +115,7 @@ describe('an end without success', () => {
     expect([...book.said.values()][0]).toMatchObject({ step: 'none' });
   });
 
-  it('is not told of what succeeded', async () => {
+  it('runs no step after a success', async () => {
     const book = deskBook();
     const h = aTrip(book, undefined, does('hotels'));
     const { id } = await h.begin();
@@ -156,7 +156,7 @@ describe('an end without success', () => {
   );
 });
 
-describe('while it is told', () => {
+describe('while its steps run', () => {
   const begun = async (): Promise<{ h: Harness; id: string; book: ReturnType<typeof deskBook> }> => {
     const book = deskBook();
     const h = aTrip(book);
@@ -198,9 +198,9 @@ describe('an on-failure step that fails', () => {
   const flat = workflow('flat', { input: anyObject, within: '1h' }, (w) => {
     w.step('flight', flights, {}, once);
     w.onFailure('tell', desk, {}, { recovery: [again(1, { delay: '1s', maxDelay: '1s' })] });
-    const told = w.onFailure('page', desk, { urgent: true }, { recovery: [askPerson({ within: '2h' })] });
-    w.onFailure('log', desk, {}, { after: [told], when: eq(w.failure.kind, 'deadline') });
-    w.onFailure('thank', desk, {}, { after: [told], when: exists(told.output) });
+    const page = w.onFailure('page', desk, { urgent: true }, { recovery: [askPerson({ within: '2h' })] });
+    w.onFailure('log', desk, {}, { after: [page], when: eq(w.failure.kind, 'deadline') });
+    w.onFailure('thank', desk, {}, { after: [page], when: exists(page.output) });
   });
 
   it('for certain changes no end, and is listed without a question', async () => {

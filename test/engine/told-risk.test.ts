@@ -23,12 +23,12 @@ const failing = (times: number) => {
   return { execute, undo };
 };
 
-it('is told once when a step is on its last stage, and again when another one is', async () => {
+it('is announced once when a step is on its last stage, and again when another one is', async () => {
   const h = harness(tried, { first: failing(2), second: failing(2) });
   const { id, deadlineAt, startedAt } = await h.begin();
   const { execution } = await h.run(id, { maxMs: 86_400_000 });
   expect(execution.status).toBe('succeeded');
-  const told = {
+  const atRisk = {
     about: 'risk',
     change: 'at-risk',
     executionId: id,
@@ -36,11 +36,11 @@ it('is told once when a step is on its last stage, and again when another one is
     startedAt,
     deadlineAt,
   };
-  expect(h.news).toMatchObject([{ ...told, view: `/executions/${id}/why` }, told]);
+  expect(h.news).toMatchObject([{ ...atRisk, view: `/executions/${id}/why` }, atRisk]);
   expect(JSON.stringify(h.news)).not.toContain('secret');
 });
 
-it('is not told of an execution that a retry puts right', async () => {
+it('is not announced if a retry ends it', async () => {
   const h = harness(tried, { first: failing(1), second: fine });
   const { id } = await h.begin();
   await h.run(id, { maxMs: 86_400_000 });
@@ -53,7 +53,7 @@ const long = workflow('long', { input: anyObject, within: '4m' }, (w) => {
   w.step('second', anAgent('second'), {}, { after: [first] });
 });
 
-it('is told when three quarters of its time are over, by whoever writes then', async () => {
+it('is announced when three quarters of its time are over, by the next writer', async () => {
   const h = harness(long, { first: fine, second: fine });
   const { id, startedAt } = await h.begin();
   await h.run(id, { maxMs: 86_400_000 });

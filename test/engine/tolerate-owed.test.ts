@@ -16,7 +16,7 @@ import { aProcess, deferred, never } from './process.ts';
 
 beforeEach(() => book.splice(0));
 
-describe('the undo of what failed', () => {
+describe('the undo of a failed step', () => {
   /** The car's attempt is lost after it may have acted, and its undo gives the test's answer. */
   const flow = workflow('undone', { input: anyObject, within: '1h' }, (w) => {
     const flight = w.step('flight', flights, {}, once);
@@ -213,8 +213,10 @@ describe('executions of its own', () => {
     const { execution, steps } = await h.run(id, { maxMs: 19 * DAY });
     expect(execution).toMatchObject({ status: 'failed', cause: { step: 'mid' } });
     expect(steps['instead']?.status ?? 'none').not.toBe('done');
-    const told = h.announced.find(({ executionId }) => executionId === id);
-    expect(told?.standing?.first).toEqual([{ step: 'mid', effect: 'may-stand', executionId: `${id}.mid.0` }]);
+    const announced = h.announced.find(({ executionId }) => executionId === id);
+    expect(announced?.standing?.first).toEqual([
+      { step: 'mid', effect: 'may-stand', executionId: `${id}.mid.0` },
+    ]);
   });
 });
 

@@ -159,9 +159,9 @@ describe('a step that may fail', () => {
     const end = await silent.h.run(silent.id, { maxMs: 2 * DAY });
     expect(end.execution).toMatchObject({ status: 'compensated', cause: { kind: 'failure', step: 'mail' } });
     expect(end.steps['letter']?.status ?? 'none').not.toBe('done');
-    const told = await begun();
-    await resolveIncident(told.h.scheduler, told.id, { incident: 1, choice: 'continue' });
-    const { execution, steps } = await told.h.run(told.id);
+    const resolved = await begun();
+    await resolveIncident(resolved.h.scheduler, resolved.id, { incident: 1, choice: 'continue' });
+    const { execution, steps } = await resolved.h.run(resolved.id);
     expect(execution.status).toBe('succeeded');
     expect(steps['letter']?.status).toBe('done');
   });

@@ -44,7 +44,7 @@ describe('an undo', () => {
     expect(steps['b']?.status).toBe('failed');
   });
 
-  it('gets the output of what it undoes, and the same effect key', async () => {
+  it('gets the output of the step that it undoes, and the same effect key', async () => {
     const seen: unknown[] = [];
     const keys = new Set<string>();
     const execute = async (ctx: AttemptContext): Promise<object> => {

@@ -71,7 +71,7 @@ describe('a start in a quiet system', () => {
     expect(world.h.notes).toContainEqual({ what: 'supervisor-called' });
   });
 
-  it('and all that follows calls no other, nor asks whether one is there', async () => {
+  it('and everything that follows calls no other, and does not ask whether one is there', async () => {
     const world = quiet();
     const { id } = await world.h.begin();
     await drain(world.h);
@@ -92,7 +92,7 @@ describe('a start in a quiet system', () => {
     expect(world.calls.map(({ version }) => version)).toEqual([1, 2]);
   });
 
-  it('is a start also where the call fails: that is a note, and the next tick finds it', async () => {
+  it('is valid even if the call fails: that is logged, and the next tick finds the work', async () => {
     const world = quiet(pair as Workflow, async () => {
       throw new TypeError('no such bus');
     });
@@ -114,7 +114,7 @@ describe('a start in a quiet system', () => {
 });
 
 describe('where a supervisor is present', () => {
-  it('nobody is called, and a process asks once for as long as was promised', async () => {
+  it('no process calls one, and each asks once in the time that was promised', async () => {
     const world = quiet();
     await presentFor(world, 30_000);
     const before = world.reads();
@@ -137,7 +137,7 @@ describe('where a supervisor is present', () => {
   });
 });
 
-describe('of many that would call at once', () => {
+describe('among many processes that would call at once', () => {
   it('one does, and the others lose the write to it (S15)', async () => {
     const world = quiet();
     const processes = Array.from({ length: 5 }, world.otherProcess);
@@ -158,7 +158,7 @@ describe('of many that would call at once', () => {
 });
 
 describe('an answer from outside', () => {
-  it('calls one when it brings the wake time near, and nothing before it does (S12)', async () => {
+  it('calls one if it brings the wake time near, and nothing before it does (S12)', async () => {
     const world = quiet(patient as Workflow);
     const { id } = await world.h.begin();
     expect(world.calls).toHaveLength(1);
@@ -174,7 +174,7 @@ describe('an answer from outside', () => {
 });
 
 describe('a supervisor', () => {
-  it('calls nobody, whatever it starts itself', async () => {
+  it('calls no other, whatever it starts itself', async () => {
     const inner = workflow('inner', { input: anyObject, within: '30m' }, (w) => {
       w.step('x', worker, {}, { recovery: [retry(1)] });
     });

@@ -69,9 +69,9 @@ describe('a step that is not over within its time', () => {
       harness(flow, {
         cars: {
           execute: async (ctx) => {
-            const told = deferred<void>();
-            ctx.signal.addEventListener('abort', () => told.resolve());
-            await told.promise;
+            const abortSeen = deferred<void>();
+            ctx.signal.addEventListener('abort', () => abortSeen.resolve());
+            await abortSeen.promise;
             aborted.push(h.clock.now());
             return answer();
           },
@@ -256,7 +256,7 @@ describe('of the other kinds', () => {
     expect([execution.status, steps['sub']?.status]).toEqual(['succeeded', 'done']);
   });
 
-  it('a child that has failed by itself when its time is over is no question to a person', async () => {
+  it('a child that has failed by itself when its time is over asks no person', async () => {
     const flow = workflow('late', { input: anyObject, within: '2h' }, (w) => {
       w.child('sub', inner, {}, { within: '5m', recovery: [askPerson()] });
     });

@@ -84,7 +84,7 @@ describe('an agent whose processes die', () => {
     );
   });
 
-  it('says where to look and what to do next, as far as that is known', () => {
+  it('names the places to read and the next action, as far as they are known', () => {
     const logged = findingText({ ...lost, calls: 7, executionId: 'e-1' }, AT);
     expect(logged).toContain('; see what it logged last (npx steadfast logs e-1), mend agent ');
     const failure = { code: 'process-died', message: 'exit code 7' };
@@ -143,7 +143,7 @@ it('nothing continues by itself while no supervisor is at work', () => {
   );
 });
 
-describe('what is no fault of the service', () => {
+describe('causes other than a fault of the service', () => {
   it('is a bug: whose, since when, how often, and that its code is mended, not its service', () => {
     const failure = {
       code: 'bug',
@@ -156,7 +156,7 @@ describe('what is no fault of the service', () => {
     );
   });
 
-  it('says of what began soon after a start when that was', () => {
+  it('names failures that began soon after a start, with its time', () => {
     const finding: Finding = { kind: 'lost', agent: 'pay', since: AT, calls: 4, startedAt: AT - 12_000 };
     expect(findingText(finding, AT + 60_000)).toContain(' (1 min), 12 s after the start of 2026-');
   });

@@ -21,7 +21,7 @@ import { anAgent, anyObject, harness } from '../engine/harness.ts';
 type Row = readonly [step: PlanStep, status?: StepStatus, more?: Partial<Step>];
 const changedAt = NOW - 3;
 /** A step, and its record if it has one. */
-const told = (rows: readonly Row[], execution: Partial<Execution> = {}): string => {
+const whyText = (rows: readonly Row[], execution: Partial<Execution> = {}): string => {
   const records = rows.flatMap(([{ name }, status, more]) =>
     status === undefined ? [] : [recordOf(name, status, { changedAt, ...more })],
   );
@@ -54,7 +54,7 @@ describe('why', () => {
       [callbackOf('speechless'), 'failed'],
       [callbackOf('skipped'), 'skipped'],
     ];
-    expect(told(rows)).toBe(`
+    expect(whyText(rows)).toBe(`
 running → supervisor no-time +0: what has acted is undone
 first ready: it waits until <+40000>
   → supervisor first +40000: its time comes
@@ -108,7 +108,7 @@ skipped skipped: its condition does not hold
       [childOf('skipped'), 'skipped', ran(half)],
       [childOf('later', late)],
     ];
-    expect(told(rows)).toBe(`
+    expect(whyText(rows)).toBe(`
 running → supervisor half +0: a step fails: one of its executions failed
 first running: 0 of 3 executions ended
   → child first: execution e-1.first.0 and 2 others end
@@ -149,7 +149,7 @@ later pending: it waits for 'first'
       // Split by their size: how many items each part has is not recorded.
       [mapOf('large'), 'running', parts(3, 4, { 0: end('succeeded') })],
     ];
-    const said = told(rows)
+    const said = whyText(rows)
       .split('\n')
       .filter((line) => line.includes(' of '));
     expect(said.join('\n')).toBe(`begun running: 3 of 3 items under way
@@ -177,7 +177,7 @@ large running: 1 of 3 executions ended (1 succeeded)
       [callbackOf('fenced'), 'fenced'],
       [waitOf('wait'), 'ready'],
     ];
-    expect(told(rows, { ...compensating })).toBe(`
+    expect(whyText(rows, { ...compensating })).toBe(`
 compensating → supervisor stopped +0: a step is undone: all of its executions are
 failed failed: it failed (x: y)
 left failed: its executions are stopped, and what they did is left as it is: 1 of 1 executions ended (1 canceled)
@@ -205,7 +205,7 @@ wait pending: it was never started
 
   it('of a pause', () => {
     expect(
-      told(
+      whyText(
         [
           [waitOf('wait'), 'ready'],
           [callbackOf('callback', { heartbeatMs: 5 }), 'waiting'],

@@ -19,7 +19,7 @@ describe('a supervisor', () => {
   const late = (wakeAt: number | undefined, execution: Partial<Execution> = {}) =>
     warnings([], { ...execution, ...(wakeAt === undefined ? {} : { wakeAt }) });
 
-  it('is late when nobody has looked for a tick and some seconds, and it is said since when and where to look', () => {
+  it('is late when none has swept for a tick and some seconds, with the time and the place to read', () => {
     expect(late(NOW - SUPERVISOR_LATE_MS)).toEqual([]);
     expect(late(NOW - 119_000)).toEqual([
       `the supervisor is late: it should have evaluated this at ${timeText(NOW - 119_000)}, 1 min 59 s ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,

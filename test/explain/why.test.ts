@@ -24,7 +24,7 @@ const deferred = (
   more: Partial<Deferred> = {},
   mode: Mode = 'execute',
 ): Partial<Step> => ({ retryAt: NOW + 9, deferred: { mode, why, at: NOW - 9, ...more } });
-const told = (records: readonly Step[], execution: Partial<Execution> = {}, more: More = {}): string =>
+const whyText = (records: readonly Step[], execution: Partial<Execution> = {}, more: More = {}): string =>
   `\n${linesOf(explained(records, { startedAt: NOW - 60_000, ...execution }, { plan: planOf(...records.map(({ name }) => undoableOf(name))), ...more }))}\n`;
 
 describe('why', () => {
@@ -61,7 +61,7 @@ describe('why', () => {
       incidentOf({ number: 3, step: 'skipped', choice: 'retry', closedAt: NOW - 4, closedBy: 'answer' }),
     ];
     const given = [...records, record('chosen', 'skipped')];
-    expect(told(given, { status: 'waiting' }, { plan, incidents })).toBe(`
+    expect(whyText(given, { status: 'waiting' }, { plan, incidents })).toBe(`
 waiting → supervisor list +0: executions of a step are started
 held running: an agent is working on it (attempt 2), heartbeat 3
   → supervisor held +21000: its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown
@@ -106,7 +106,7 @@ chosen skipped: a person skipped it
     const recovery = [{ ...otherStage, agent: 'gone' }];
     const plan = planOf(...records.map(({ name }) => agentStepOf(name, { recovery })));
     const dispatches = { [`sent/execute/3@${NOW - 10}`]: { count: 1, lastAt: NOW - 5 } };
-    expect(told(records, { dispatches }, { plan, isDeployed: (agent) => agent !== 'gone' })).toBe(`
+    expect(whyText(records, { dispatches }, { plan, isDeployed: (agent) => agent !== 'gone' })).toBe(`
 running → agent sent -5: agent 'worker' takes it: attempt 3, from <-1000>; if it has not by <+59000>, its message is sent again
 breaker retrying: the breaker of agent 'worker' was open at <-1000>, since <-1000>, so it was deferred and no attempt is charged
   → supervisor breaker +9: a supervisor sends it to agent 'worker' unless its breaker is still open: attempt 3
@@ -156,7 +156,11 @@ sent retrying: no agent 'worker' has taken its message yet, so it is sent again 
       agentStepOf('never'),
     );
     expect(
-      told(records, { ...compensating, cause: { ...(compensating.cause as Cause), at: NOW - 9 } }, { plan }),
+      whyText(
+        records,
+        { ...compensating, cause: { ...(compensating.cause as Cause), at: NOW - 9 } },
+        { plan },
+      ),
     ).toBe(
       `
 compensating → supervisor never +0: a step that has not started is closed for good
@@ -191,7 +195,9 @@ never pending: it was never started
     const plan = planOf(...records.map(({ name }) => agentStepOf(name)), agentStepOf('new'));
     const before = { number: 1, at: NOW - 50_000, reason: 's', withinMs: 9, endedAt: NOW - 40_000 };
     const pauses = [before, { ...pause, number: 2 }];
-    expect(told(records, { ...paused, pauses }, { plan, incidents: [incidentOf({ step: 'asked' })] })).toBe(`
+    expect(
+      whyText(records, { ...paused, pauses }, { plan, incidents: [incidentOf({ step: 'asked' })] }),
+    ).toBe(`
 paused → person +8991: a person is asked, unless the pause is ended before
 due retrying: attempt 2 failed (x: y), and its recovery allows another; an attempt of unknown outcome may have acted, and the execution is paused
 doubt unknown: the outcome of attempt 2 is not known: nothing is repeated before it is known, and the execution is paused
@@ -210,14 +216,14 @@ new ready: it has not begun, and the execution is paused
   it('of a failure beside a point of no return whose outcome is open', () => {
     const plan = planOf(step, agentStepOf('point', { pointOfNoReturn: true }));
     const records = [record('it', 'failed'), recordOf('point', 'unknown', acted)];
-    expect(told(records, {}, { plan })).toBe(`
+    expect(whyText(records, {}, { plan })).toBe(`
 running → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if it has not by <+30000>, its message is sent again
 it failed: attempt 2 failed, and its recovery has no attempt left; what follows is decided when the outcome of 'point', a point of no return, is known
 point unknown: the outcome of attempt 0 is not known: nothing is repeated before it is known
   → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if it has not by <+30000>, its message is sent again
 -60000: workflow 'flow' was started
 `);
-    expect(told(records, compensating, { plan })).not.toContain('what follows');
+    expect(whyText(records, compensating, { plan })).not.toContain('what follows');
   });
 
   it('of what has happened', () => {
@@ -266,7 +272,7 @@ point unknown: the outcome of attempt 0 is not known: nothing is repeated before
       ],
     };
     expect(
-      told([record('it', 'compensated', { attempts })], ended, {
+      whyText([record('it', 'compensated', { attempts })], ended, {
         plan: planOf({ ...step, recovery }),
         incidents,
       }),

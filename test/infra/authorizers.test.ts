@@ -80,7 +80,7 @@ describe('the API', () => {
     expect(scopes['POST /executions/{id}/cancel']).toEqual(['steadfast/operate']);
   });
 
-  test('lets whoever has a callback’s token answer it, and nobody else do anything else', () => {
+  test('lets the holder of a callback’s token answer it, and no other caller do anything', () => {
     const routes = routesWith({ callbackAuthorizer: new HttpNoneAuthorizer() });
     const open = Object.keys(routes).filter((key) => routes[key]?.type === 'NONE');
     expect(open.sort()).toEqual([
@@ -147,7 +147,7 @@ describe('the API', () => {
       expect(warned({ callbackAuthorizer: jwt() })).toBe(true);
     });
 
-    test('is no matter of workflows that do not ask', () => {
+    test('does not concern workflows that do not ask', () => {
       expect(() => makeStack({ callbackAuthorizer: new HttpNoneAuthorizer() })).not.toThrow();
     });
   });

@@ -138,10 +138,10 @@ test('the sizes in the operators’ guide are those that are deployed, within a 
   const rows = [...guide.matchAll(/^\| `([a-z/-]+)`[^|]* \| (\d+) \| (\d+) \| \d+ \| \d+ \|$/gm)];
   const names = rows.map(([, name]) => name);
   expect(names).toEqual(['scheduler', 'starter', 'agents/charge-card', 'supervisor', 'audit']);
-  for (const [, name = '', told, budget] of rows) {
+  for (const [, name = '', stated, budget] of rows) {
     const { bytes } = one(deployed, name);
     expect([name, Number(budget)]).toEqual([name, budgetOf(name)]);
-    expect([name, Math.abs(bytes / 1024 / Number(told) - 1) < 1 / 20]).toEqual([name, true]);
+    expect([name, Math.abs(bytes / 1024 / Number(stated) - 1) < 1 / 20]).toEqual([name, true]);
   }
 });
 

@@ -27,7 +27,7 @@ test('has an agent, a schedule and an alarm of its absence, and is asked for', (
   expect(without.toLowerCase()).not.toContain('canary');
 });
 
-test('is in no list of what to deploy as stacks of their own', () => {
+test('is not listed among the stacks to deploy', () => {
   const agents = Array.from({ length: 90 }, (_, n) => ({ ...FOUND.agents[0]!, name: `a-${n}`, peers: [] }));
   const workflows = {
     ...FOUND,

@@ -19,7 +19,7 @@ test('a deployment that fits says nothing', () => {
   expect(said({}).text).toBe('');
 });
 
-test('agents and triggers that may take more than the account has are told, with what helps', () => {
+test('a warning names agents and triggers that may take more than the account has, and the remedy', () => {
   expect(said({ agentConcurrency: 333 }).text).toBe('');
   const { text } = said({ agentConcurrency: 333 }, 1);
   expect(text).toMatch(

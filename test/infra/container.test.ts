@@ -142,7 +142,7 @@ describe('an agent in a container', () => {
     expect(findingsOf(deployed().stack)).toEqual([]);
   });
 
-  test('without a service of ours is run by whoever is allowed the work', () => {
+  test('without a service of ours is run by any role that is granted the work', () => {
     const { stack, steadfast, read } = deployed('none');
     const role = new Role(stack, 'Mine', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
     const environment = steadfast.grantWork('pay', role);

@@ -128,7 +128,7 @@ describe('metrics by workflow and by agent', () => {
       for (const { title } of DETAILED_CHARTS[by]) expect(titles).toContain(`${title}, by ${by}`);
   });
 
-  test('are none where nobody asks for them, and their price is said', () => {
+  test('are absent unless asked for, and their price is stated', () => {
     expect(drawn('Steadfast').every((metric) => metric.length === 3)).toBe(true);
     expect(reader.environmentOf('Scheduler')).not.toHaveProperty('STEADFAST_METRICS_BY');
     expect(widgets.some(({ properties }) => String(properties['title']).includes('by workflow'))).toBe(false);

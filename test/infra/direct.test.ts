@@ -15,8 +15,8 @@ test('nothing of an API is in the template, and the function knows that nobody v
   const types = readers.map(({ all }) => all.filter(({ Type }) => Type.startsWith('AWS::ApiGateway')).length);
   expect(types).toEqual([expect.any(Number), 0]);
   expect(types[0]).toBeGreaterThan(30);
-  const told = readers.map((reader) => reader.environmentOf('Scheduler')[ENV.direct]);
-  expect(told).toEqual([undefined, 'true']);
+  const direct = readers.map((reader) => reader.environmentOf('Scheduler')[ENV.direct]);
+  expect(direct).toEqual([undefined, 'true']);
   const outputs = readers.map(({ template }) => Object.keys(template.toJSON()['Outputs'] as object));
   expect(outputs[0]).toContain('ApiUrl');
   expect(outputs[1]).toContain('SchedulerName');

@@ -94,7 +94,7 @@ test.each([
   expect(await refusal({ ...files, [`examples/order/agents/${name}.ts`]: file })).toMatch(meant);
 });
 
-test('of several files of other names none is named', async () => {
+test('among several files with other names none is suggested', async () => {
   const { 'examples/order/agents/ship.ts': file, ...files } = TWO_FOLDERS;
   const others = ['helper', 'tool'].map((name) => [`examples/order/agents/${name}.ts`, file]);
   expect(await refusal({ ...files, ...Object.fromEntries(others) })).not.toContain('did you mean');
@@ -265,7 +265,7 @@ describe('forms', () => {
     return one?.forms;
   };
 
-  test('are of the input, with the example beside it, and of what a person may give a step', async () => {
+  test('show the input, with the example beside it, and the inputs that a person may give a step', async () => {
     expect(await forms("z.object({ id: z._default(z.string(), 'x') })", '{"id": "o-1"}')).toMatchObject({
       // The form shows the input as a caller gives it: a field with a default may be left out.
       input: { properties: { id: { type: 'string' } } },
@@ -277,13 +277,13 @@ describe('forms', () => {
     });
   });
 
-  test('leave out a schema that is too large, and an example that is no JSON', async () => {
+  test('leave out a schema that is too large, and an example that is not JSON', async () => {
     const large = 'z.object({ id: z.enum(Array.from({ length: 9_000 }, (_, at) => `option-${at}`)) })';
     expect(Object.keys((await forms(large, '{')) ?? {})).toEqual(['steps']);
   });
 });
 
-test('no workflow and no agent has a name of what a deployment brings itself', async () => {
+test('no workflow and no agent may have the name of a built-in one', async () => {
   const own = { 'examples/own/workflow.ts': workflowModule('steadfast-bulk', []) };
   expect(await refusal(own)).toBe(
     "examples/own/workflow.ts: no workflow may be named 'steadfast-bulk': names that begin with 'steadfast-' are reserved; choose another name",

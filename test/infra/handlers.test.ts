@@ -13,7 +13,7 @@ const handler = (parts: string): string =>
     worker: { agent: { spec: { name: 'pay' } }, implementation },
   });\n`;
 
-test('each file is told of, also beside one that prints, throws, holds on or ends the process', async () => {
+test('each file is reported, also beside one that prints, throws, does not end or ends the process', async () => {
   const root = project({
     'a.ts': handler('undo: async () => {}, retries: 3'),
     'b.mts': `console.log('loaded');\nsetInterval(() => {}, 1_000);\n${handler('probe: async () => 1')}`,
@@ -23,9 +23,9 @@ test('each file is told of, also beside one that prints, throws, holds on or end
     'f.ts': handler(''),
   });
   const files = ['a.ts', 'b.mts', 'c.ts', 'd.ts', 'e.ts', 'f.ts'].map((name) => `${root}/${name}`);
-  const told = await handlersIn(files, root);
-  expect(told.map(({ file }) => file)).toEqual(files);
-  expect(told).toMatchObject([
+  const read = await handlersIn(files, root);
+  expect(read.map(({ file }) => file)).toEqual(files);
+  expect(read).toMatchObject([
     { agent: 'pay', parts: ['execute', 'undo'] },
     { agent: 'pay', parts: ['execute', 'probe'] },
     { failed: 'no TABLE' },
@@ -41,8 +41,8 @@ test('a file that ends the process later is not taken for the next one, which is
     // In a process of its own nothing ends it.
     'b.ts': `(globalThis as { ends?: () => void }).ends?.();\n${handler('undo: async () => {}')}`,
   });
-  const told = await handlersIn([`${root}/a.ts`, `${root}/b.ts`], root);
-  expect(told).toMatchObject([
+  const read = await handlersIn([`${root}/a.ts`, `${root}/b.ts`], root);
+  expect(read).toMatchObject([
     { agent: 'pay', parts: ['execute'] },
     { agent: 'pay', parts: ['execute', 'undo'] },
   ]);

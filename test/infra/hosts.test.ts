@@ -122,7 +122,7 @@ test('a short agent beside a much longer one is allowed explicitly', () => {
   expect(() => withSettings(settings({ longHost: true }))).not.toThrow();
 });
 
-test('refuses a host for an agent that cannot share a function, and a name that is none', () => {
+test('refuses a host for an agent that cannot share a function, and an invalid name', () => {
   const agents = FOUND.agents.map((one) => ({ ...one, isolate: true as const }));
   expect(() => withSettings(CHECKOUT, { workflows: { ...FOUND, agents } })).toThrow(
     "agent 'pay': host: it can share no function, for it has processes of its own (isolate); leave out host",

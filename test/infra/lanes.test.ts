@@ -28,7 +28,7 @@ const lanes = keys('lane');
 /** The keys that the API erases. */
 const erased = keys('exec', 'mailbox');
 
-test('whoever decides may delete items of lanes, and nothing else', () => {
+test('each deciding function may delete items of lanes, and nothing else', () => {
   expect(deletions([inLane(order, 1), report])).toEqual([[lanes, erased], [lanes], [lanes], [lanes]]);
 });
 

@@ -105,7 +105,7 @@ describe("a file beside an agent's own", () => {
     expect(readFileSync(join(image, 'Dockerfile'), 'utf8')).toContain('COPY texts ./texts/\n');
   });
 
-  test('named in a comment, of another scheme or not there is none', () => {
+  test('that is only named in a comment, or with another scheme, is not missing', () => {
     const code = agentThat(
       "// new URL('./letter.txt', import.meta.url)",
       "String(new URL('data:,x', import.meta.url)) + existsSync(new URL('./cache.txt', import.meta.url))",
@@ -113,7 +113,7 @@ describe("a file beside an agent's own", () => {
     expect(make({ ...FILES, 'flow/agents/write.ts': code }).warnings).toEqual([]);
   });
 
-  test('beside another module is refused: bundled, that module looks elsewhere', () => {
+  test('beside another module is refused: once bundled, that module reads elsewhere', () => {
     const render = "export const page = new URL('./page.html', import.meta.url);";
     const files = {
       'flow/lib/render.ts': render,

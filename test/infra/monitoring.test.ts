@@ -50,7 +50,7 @@ describe('the names', () => {
     ).toContain('CanaryEnded');
   });
 
-  test('are told apart by the deployment that every function has in its environment', () => {
+  test('are distinguished by the deployment that every function has in its environment', () => {
     const { deploymentName } = stack.steadfast;
     for (const [, dimension, value] of used) expect([dimension, value]).toEqual(['service', deploymentName]);
     for (const path of ['Scheduler', 'Supervisor', 'Agents/pay'])
@@ -96,9 +96,9 @@ describe('alarms', () => {
   test('raise nothing when a deployment is new, and has no data', () => {
     const treated = alarms.map(({ Properties }) => Properties['TreatMissingData']);
     expect(treated).not.toContain('breaching');
-    const told = alarms.filter(({ Properties }) => Properties['InsufficientDataActions'] !== undefined);
-    expect(told).toEqual([named('SupervisorSilent'), named('AuditSilent')]);
-    for (const { Properties } of told)
+    const onSilence = alarms.filter(({ Properties }) => Properties['InsufficientDataActions'] !== undefined);
+    expect(onSilence).toEqual([named('SupervisorSilent'), named('AuditSilent')]);
+    for (const { Properties } of onSilence)
       expect(Properties['InsufficientDataActions']).toEqual(Properties['AlarmActions']);
   });
 
@@ -148,7 +148,7 @@ describe('alarms', () => {
     );
   });
 
-  test('of what is open last as long as it is, and do not add up what is counted each minute', () => {
+  test('about open things last as long as they are open, and do not add up counts of each minute', () => {
     const open = { Statistic: 'Maximum', Threshold: 1, ComparisonOperator: 'GreaterThanOrEqualToThreshold' };
     expect(named('IncidentOpen').Properties).toMatchObject({
       ...open,
@@ -242,8 +242,8 @@ test('the operators’ guide says what metrics and alarms cost, and names every 
   const read = alarms.flatMap(watchedBy).length - agents.size;
   expect(guide).toContain(`that they read | ${(read * 0.1).toFixed(1)}, 0.1 an agent`);
   const ids = alarms.map(({ Metadata }) => Metadata!['aws:cdk:path']!.split('/').at(-2)!);
-  const told = ids.map((id) => id.replace(/-.*/, '-<agent>').replace(/\d+$/, ''));
-  expect(told.filter((id) => !guide.includes(`| \`${id}\` |`))).toEqual([]);
+  const kinds = ids.map((id) => id.replace(/-.*/, '-<agent>').replace(/\d+$/, ''));
+  expect(kinds.filter((id) => !guide.includes(`| \`${id}\` |`))).toEqual([]);
 });
 
 test('an own topic takes the alarms; the dashboard, or all of it, can be left away', () => {

@@ -276,7 +276,7 @@ describe('the agent of bulk actions', () => {
     expect(makeStack({ bulkActions: false }).steadfast.bulkAgent).toBeUndefined();
   });
 
-  test('is none of the agents, and has settings under its name', () => {
+  test('does not count as an agent of the app, and has settings under its name', () => {
     const stack = makeStack({ agentSettings: { 'steadfast-bulk': { maxConcurrency: 3 } } });
     expect([...stack.steadfast.agents.keys()]).toEqual(['pay', 'ship', 'mail']);
     expect(stack.steadfast.bulkAgent?.agentName).toBe('steadfast-bulk');

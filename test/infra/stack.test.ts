@@ -184,7 +184,7 @@ describe('an agent', () => {
     );
   });
 
-  test('is told the names of the agents it works with, and of no others', () => {
+  test('has the names of the agents it works with in its environment, and no others', () => {
     expect(agentsOf('Agents/pay')).toBe('pay,ship');
     expect(agentsOf('Agents/mail')).toBe('mail');
     expect(agentsOf('Scheduler')).toBe('pay,ship,mail,steadfast-bulk');

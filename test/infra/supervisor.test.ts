@@ -22,7 +22,7 @@ describe('the supervisors', () => {
   const settings = { supervisors: 7, wakeShards: 8, sweepEvery: Duration.millis(1_500) };
   const many = new Reader(makeStack({ tuning: settings, supervisorConcurrency: 16 }));
 
-  test('are started by each tick, each told its part of how many', () => {
+  test('are started by each tick, each with its number and how many there are', () => {
     expect(inputsOf(many)).toEqual(Array.from({ length: 7 }, (_, part) => ({ part, of: 7 })));
   });
 

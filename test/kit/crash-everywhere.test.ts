@@ -70,7 +70,7 @@ describe('agents that do what they declare', () => {
     expect(Object.keys(report.ends).toSorted()).toEqual(['compensated', 'succeeded']);
   });
 
-  it('are believed where nobody looks outside, and the report says so', async () => {
+  it('are believed if the test sees no effects outside, and the report says so', async () => {
     const { agents } = goodAgents();
     const report = await crashEverywhere(bookTrip, { input, agents });
     expect(report.findings).toEqual([]);
@@ -81,7 +81,7 @@ describe('agents that do what they declare', () => {
   });
 });
 
-it('does not take a repeated look for a double: an agent without a lasting effect may answer anything', async () => {
+it('does not take a repeated read for a double: an agent without a lasting effect may answer anything', async () => {
   const look = agent('look', {
     input: z.object({}),
     output: z.object({ seen: z.int() }),

@@ -72,7 +72,7 @@ it.each(READERS)('what reads them fails, and says both sizes: %s', async (how) =
   });
 });
 
-it('whoever asks whether they are there is told that they are not', async () => {
+it('a condition that only asks whether they exist is false', async () => {
   const end = await ran('asked', 11_000);
   expect(end).toMatchObject({ status: 'succeeded', output: { of: 10 } });
   expect(end.steps['join']?.status).toBe('skipped');

@@ -79,7 +79,7 @@ describe('crashEverywhere', () => {
     expect(blind).toEqual([expect.stringContaining('(confirm-trip 1s)')]);
   });
 
-  it('takes no time that is none, and no agent that it does not know', async () => {
+  it('takes no invalid time, and no unknown agent', async () => {
     const { world, agents } = goodAgents();
     const options = { input, agents, world };
     await expect(crashEverywhere(bookTrip, { ...options, slowest: 'soon' })).rejects.toMatchObject({

@@ -61,7 +61,7 @@ const given = () => {
   return { world, agents, asked };
 };
 
-it('customer service is told once, after the refund, and the test sees that', async () => {
+it('customer service is informed once, after the refund, and the test sees that', async () => {
   const { agents, asked } = given();
   const run = await testWorkflow(order, { agents }).start({});
   const state = await run.waitForEnd();
@@ -80,7 +80,7 @@ it('once, whatever dies', async () => {
   expect(report.ends).toEqual({ compensated: report.runs + 1 });
 });
 
-it('which is found if the service is told anew with each attempt', async () => {
+it('an on-failure step whose service acts anew with each attempt is found', async () => {
   const { agents, world } = given();
   let calls = 0;
   const careless = ticket.handler({

@@ -47,7 +47,7 @@ it('loses and doubles nothing, wherever it crashes', async () => {
   expect(report.runs).toBeGreaterThan(40);
 });
 
-it('refuses a rate that is none, and one of an agent that there is not', () => {
+it('refuses an invalid rate, and one for an unknown agent', () => {
   const booking = book.handler({ execute: async () => ({ id: '' }), undo: async () => undefined });
   const given = { agents: [booking] };
   expect(() => testWorkflow(trip, { ...given, rates: { book: '900/s' } })).toThrow(

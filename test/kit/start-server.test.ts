@@ -59,7 +59,7 @@ it('begins no more attempts of an agent than its rate', async () => {
   }
 });
 
-it('names an agent with a rate that there is not, and a rate that is none', async () => {
+it('refuses a rate for an unknown agent, and an invalid rate', async () => {
   const given = { workflows: [greeting], agents: [composing, posting] };
   await expect(startServer({ ...given, rates: { charge: '1/s' } })).rejects.toThrow(
     "no agent is named 'charge'; there are compose, post",
@@ -73,6 +73,6 @@ it('names the handler that is missing', async () => {
   );
 });
 
-it('says where it looked for workflows', async () => {
+it('names the folders that it searched for workflows', async () => {
   await expect(startServer({ workflows: import.meta.dirname })).rejects.toThrow('there is no workflow in');
 });

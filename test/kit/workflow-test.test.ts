@@ -33,7 +33,7 @@ describe('a run', () => {
     });
   });
 
-  it('does nothing before time goes on, and stops where it is told to', async () => {
+  it('does nothing before time goes on, and stops at the given time', async () => {
     const trial = aTest();
     const run = await trial.start(input);
     expect((await run.state()).steps).toMatchObject({
@@ -308,7 +308,7 @@ describe('what is wrong is said', () => {
     );
   });
 
-  it('a fault for an agent that is not there, and a duration that is none', async () => {
+  it('a fault for an unknown agent, and an invalid duration', async () => {
     const trial = aTest();
     expect(() => trial.fail('book-boat')).toThrow(
       "there is no agent 'book-boat' in this test; there are: book-flight, book-hotel, confirm-trip",

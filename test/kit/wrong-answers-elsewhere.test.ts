@@ -18,7 +18,7 @@ import * as z from 'zod/mini';
 
 const Receipt = z.object({ id: z.string() });
 
-it('of a list the items are asked about one by one, and listeners are told once', async () => {
+it('the items of a list are asked about one by one, and listeners are informed once', async () => {
   const act = agent('act', { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });
   const flow = workflow('many', { input: z.object({ list: z.array(z.number()) }), within: '10d' }, (w) => {
     w.map('all', act, w.input.list, (item) => ({ item }));
@@ -45,7 +45,7 @@ it('of a list the items are asked about one by one, and listeners are told once'
   expect(trial.questionNews).toHaveLength(1);
 });
 
-it('of a list in several parts each part asks aloud, and listeners group by its root', async () => {
+it('each part of a list in several parts announces its question, and listeners group them by its root', async () => {
   const act = agent('act', { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });
   const flow = workflow('parts', { input: z.object({ list: z.array(z.number()) }), within: '10d' }, (w) => {
     const recovery = [askPerson({ within: '2d', remindEvery: '12h' })];
@@ -97,7 +97,7 @@ it('once the announced question of a part is answered, its next one is announced
   expect(news()).toHaveLength(2);
 });
 
-it('of a list of workflows each asks for itself, and names the root of all', async () => {
+it('each workflow of a list asks for itself, and names the root of all', async () => {
   const one = agent('one', { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });
   const handler = one.handler({ execute: async () => ({ id: 5 }) as never } as never);
   const each = workflow('each', { input: z.object({ item: z.number() }), within: '5d' }, (w) => {
@@ -117,7 +117,7 @@ it('of a list of workflows each asks for itself, and names the root of all', asy
   expect(trial.questionNews.map((news) => [news.step, news.root])).toEqual([1, 2, 3].map(() => ['a', root]));
 });
 
-it('of an on-failure step nobody is asked', async () => {
+it('an on-failure step asks no person', async () => {
   const act = agent('act', { input: z.any(), output: z.any(), effect: 'idempotent', undo: 'none' });
   const mail = agent('mail', { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });
   const flow = workflow('told', { input: z.any(), within: '10d' }, (w) => {

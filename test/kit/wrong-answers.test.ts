@@ -106,7 +106,7 @@ describe('an answer with something in it that JSON leaves out', () => {
     expect((await run.waitForEnd()).status).toBe('succeeded');
   });
 
-  it('is left out of an answer to a callback and of what a test gives as well', async () => {
+  it('is left out of an answer to a callback and of outputs that a test gives as well', async () => {
     const Start = z.object({ a: z.string(), b: z.exactOptional(z.string()) });
     const made = z.pipe(
       z.any(),
@@ -126,7 +126,7 @@ describe('an answer with something in it that JSON leaves out', () => {
   });
 });
 
-describe('an answer that is no output', () => {
+describe('an answer that does not fit the output', () => {
   const throwing = {
     '~standard': {
       version: 1,
@@ -221,7 +221,7 @@ describe('an answer that is no output', () => {
     expect(deadlineAt - openedAt).toBeGreaterThan(5 * HOUR_MS);
   });
 
-  it('of a step that may fail is tolerated after half of what is left', async () => {
+  it('of a step that may fail is tolerated after half of the remaining time', async () => {
     const { run, charges } = await charged(() => ({ id: 5 }), { within: '10h', more: { mayFail: true } });
     const asked = await question(run);
     expect([asked.names, asked.otherwise]).toEqual([

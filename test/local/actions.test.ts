@@ -86,10 +86,10 @@ test.each<[string, string, object, string[]]>([
   ],
   ['a list of tables', 'ListTables', {}, ['ListTables *']],
 ])('%s', (_, operation, body, expected) => {
-  const told = expected.map(
+  const lines = expected.map(
     (need) => `dynamodb:${need.replaceAll(/ (?=leading|select|enclosing)/g, ' dynamodb:')}`,
   );
-  expect(needs('dynamodb', operation, body)).toEqual(told);
+  expect(needs('dynamodb', operation, body)).toEqual(lines);
 });
 
 test.each<[string, string, object, string]>([

@@ -65,12 +65,12 @@ function cloud(...alarms: (readonly [string, object])[]) {
     clock.advance(MINUTE);
     return all.list()[0]?.state;
   };
-  const told = () =>
+  const announced = () =>
     news.splice(0).map((body) => {
       const { AlarmName, NewStateValue } = JSON.parse((JSON.parse(body) as { Message: string }).Message);
       return `${AlarmName} ${NewStateValue}`;
     });
-  return { all, minute, told };
+  return { all, minute, announced };
 }
 
 const SILENT = alarm('SupervisorSilent', {
@@ -82,16 +82,16 @@ const SILENT = alarm('SupervisorSilent', {
 });
 
 test('silence is a state of its own after its periods, is announced once, and ends with the next data', () => {
-  const { minute, told } = cloud(SILENT);
+  const { minute, announced } = cloud(SILENT);
   expect(minute()).toBe('INSUFFICIENT_DATA');
   // A new deployment begins with this state and does not announce it.
-  expect(told()).toEqual([]);
+  expect(announced()).toEqual([]);
   expect([minute(4), minute(), minute()]).toEqual(['OK', 'OK', 'OK']);
-  expect(told()).toEqual(['Stack-SupervisorSilent OK']);
+  expect(announced()).toEqual(['Stack-SupervisorSilent OK']);
   expect([minute(), minute()]).toEqual(['INSUFFICIENT_DATA', 'INSUFFICIENT_DATA']);
-  expect(told()).toEqual(['Stack-SupervisorSilent INSUFFICIENT_DATA']);
+  expect(announced()).toEqual(['Stack-SupervisorSilent INSUFFICIENT_DATA']);
   expect(minute(1)).toBe('OK');
-  expect(told()).toEqual(['Stack-SupervisorSilent OK']);
+  expect(announced()).toEqual(['Stack-SupervisorSilent OK']);
 });
 
 test('an alarm is raised when enough of its periods are bad, and silence may be good', () => {
@@ -111,9 +111,9 @@ test('an alarm is raised when enough of its periods are bad, and silence may be 
 });
 
 test('one that is set by hand is announced, and evaluated again in the next minute', () => {
-  const { all, minute, told } = cloud(SILENT);
+  const { all, minute, announced } = cloud(SILENT);
   all.set('SupervisorSilent', 'ALARM');
-  expect(told()).toEqual(['Stack-SupervisorSilent ALARM']);
+  expect(announced()).toEqual(['Stack-SupervisorSilent ALARM']);
   expect(minute(1)).toBe('OK');
 });
 
@@ -148,9 +148,9 @@ test('an alarm of a template reaches the queue that subscribes by references; an
   );
   expect(resources.get('Exotic')?.properties).toEqual(exotic);
   const { Exotic: _exotic, ...known } = Object.fromEntries(resources);
-  const { all, told } = cloud(...Object.entries(known));
+  const { all, announced } = cloud(...Object.entries(known));
   all.set('Late', 'ALARM');
-  expect(told()).toEqual([expect.stringContaining('Late')]);
+  expect(announced()).toEqual([expect.stringContaining('Late')]);
 });
 
 test('an alarm over an expression has no data here', () => {

@@ -89,13 +89,13 @@ test('an object in chunks is put together', async () => {
   expect(await (await ask('GET', 'silent/s.txt')).text()).toBe('hello!');
 });
 
-test('what is told of an object has S3’s form, each write with a later sequencer; a silent bucket tells nothing', async () => {
+test('an object’s event has S3’s form, each write with a later sequencer; a bucket without notifications sends none', async () => {
   cloud.control.putObject('uploads', 'in/x.csv', 'ab');
   cloud.control.putObject('uploads', 'in/x.csv', 'abc');
   cloud.control.putObject('silent', 'in/x.csv', 'abc');
-  const told = cloud.control.events().filter(({ detailType }) => detailType === 'Object Created');
-  expect(told).toHaveLength(2);
-  expect(told[0]).toMatchObject({
+  const created = cloud.control.events().filter(({ detailType }) => detailType === 'Object Created');
+  expect(created).toHaveLength(2);
+  expect(created[0]).toMatchObject({
     bus: 'default',
     source: 'aws.s3',
     detail: {
@@ -105,7 +105,7 @@ test('what is told of an object has S3’s form, each write with a later sequenc
       reason: 'PutObject',
     },
   });
-  const [first, second] = told.map(
+  const [first, second] = created.map(
     ({ detail }) => (detail as { object: { sequencer: string } }).object.sequencer,
   );
   expect(first! < second!).toBe(true);
@@ -117,12 +117,12 @@ test('a bucket from elsewhere is there when a rule names it, and tells; one of t
     'silent',
     'from-elsewhere',
   ]);
-  const told = (): number => cloud.control.events().filter(({ source }) => source === 'aws.s3').length;
-  const before = told();
+  const eventCount = (): number => cloud.control.events().filter(({ source }) => source === 'aws.s3').length;
+  const before = eventCount();
   expect((await ask('PUT', 'silent/a', { body: 'a' })).status).toBe(200);
-  expect(told()).toBe(before);
+  expect(eventCount()).toBe(before);
   expect((await ask('PUT', 'from-elsewhere/a', { body: 'a' })).status).toBe(200);
-  expect(told()).toBe(before + 1);
+  expect(eventCount()).toBe(before + 1);
 });
 
 test('a function may do with objects what its role allows', async () => {

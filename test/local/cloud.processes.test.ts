@@ -341,7 +341,7 @@ describe('starting and stopping', () => {
     }
   });
 
-  test('an assembly that is none says what to run', async () => {
+  test('an invalid assembly names the command to run', async () => {
     const { root, dataDir } = writeAssembly();
     await expect(open({ assembly: join(root, 'nothing'), dataDir })).rejects.toThrow(/run "cdk synth" first/);
     rmSync(root, { recursive: true });

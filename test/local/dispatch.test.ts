@@ -196,7 +196,7 @@ describe('an asynchronous invocation', () => {
     expect(problems).toHaveLength(1);
   });
 
-  test("is not told as given up when the cloud's own end cuts it", async () => {
+  test("is not reported as given up when the cloud's own end cuts it", async () => {
     const problems: string[] = [];
     const sender = new AsyncInvoker(new ManualClock(), (message) => problems.push(message));
     let end: (result: InvocationResult) => void = () => undefined;
@@ -205,9 +205,9 @@ describe('an asynchronous invocation', () => {
       invoke: async () => await new Promise<InvocationResult>((resolve) => (end = resolve)),
       stop: async () => end(failed),
     };
-    const told = sender.invoke(local, '{}');
+    const invoked = sender.invoke(local, '{}');
     for (const undo of endOfWork([local], [], [sender]).toReversed()) await undo();
-    await told;
+    await invoked;
     expect(problems).toEqual([]);
   });
 });

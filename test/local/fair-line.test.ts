@@ -73,7 +73,7 @@ it('is one of the group with the fewest under work, of several the one that has 
   );
 });
 
-it('does not look through all groups for each message', () => {
+it('does not search all groups for each message', () => {
   const line = new FairLine<number>();
   const many = 100_000;
   for (let at = 0; at < many; at += 1) line.add(String(at), at, `group-${at}`);

@@ -73,7 +73,7 @@ describe('actions and resources', () => {
 });
 
 describe('a decision', () => {
-  it('is no unless something says yes, and an explicit no wins', () => {
+  it('is no unless a statement allows it, and an explicit deny wins', () => {
     expect(ask(stack({}), 'dynamodb:PutItem', TABLE)).toBe(none('dynamodb:PutItem'));
     expect(ask(stack(inline(allow('*'), deny('dynamodb:Put*', TABLE))), 'dynamodb:PutItem', TABLE)).toBe(
       'with an explicit deny in an identity-based policy',
@@ -145,7 +145,7 @@ describe('a decision', () => {
     expect(policies.notes).toEqual([`Fn (its role ${role} is not in this stack: its calls are not checked)`]);
   });
 
-  it('refuses a statement that is none, with its place', () => {
+  it('refuses an invalid statement, with its place', () => {
     expect(() => stack(inline({ Effect: 'Perhaps', Action: '*', Resource: '*' }))).toThrow(
       'Role.Policies[0].Statement[0].Effect: Allow or Deny was expected, got "Perhaps"',
     );

@@ -5,7 +5,7 @@
 import { cloudFor } from './fixture.ts';
 import { freePort } from '../../local/processes/free-port.ts';
 
-test('a function that is inspected has one process, from the start, and no time limit; its writes are told of', async () => {
+test('a function that is inspected has one process, from the start, and no time limit; its writes are announced', async () => {
   const port = await freePort();
   let writes = 0;
   const { cloud, end } = await cloudFor({

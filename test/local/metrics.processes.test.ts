@@ -167,7 +167,7 @@ describe('the store', () => {
     expect(problems).toHaveLength(1);
   });
 
-  it('drops what is of another time, and of other names what looks alike', () => {
+  it('drops values of another time, and distinguishes similar names', () => {
     const store = open();
     store.add(sold, 1, 0);
     store.add(sold, 1, AT + 2 * KEPT_MS);

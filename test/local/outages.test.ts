@@ -41,7 +41,7 @@ it('stays off without a time, and ends early by hand', () => {
   expect(ended).toEqual([]);
 });
 
-it('takes no time that is none', () => {
+it('takes no invalid time', () => {
   const { begin } = setUp();
   expect(() => begin('tick', 0)).toThrow('forMs must be a number of milliseconds above 0, got 0');
 });

@@ -170,7 +170,7 @@ describe('payload format 2.0', () => {
     ]);
   });
 
-  test('a status code that is none is an error', () => {
+  test('an invalid status code is an error', () => {
     expect(() => httpAnswer('{"statusCode":"soon"}')).toThrow(/bad statusCode/);
   });
 });
@@ -240,7 +240,7 @@ describe('JSON whose numbers keep their text', () => {
     expect(plain(parseExact(text))).toEqual(JSON.parse(text));
   });
 
-  it('is refused where it is none', () => {
+  it('is refused if it is not JSON', () => {
     for (const text of ['', '{', '01', '1.', "'a'"]) expect(() => parseExact(text)).toThrow(SyntaxError);
   });
 });

@@ -240,8 +240,8 @@ describe('the stack model', () => {
         },
       };
     });
-    const told = model.buckets.filter(({ tellsEventBridge }) => tellsEventBridge);
-    expect(told.map(({ logicalId }) => logicalId)).toEqual(['Drop']);
+    const notifying = model.buckets.filter(({ tellsEventBridge }) => tellsEventBridge);
+    expect(notifying.map(({ logicalId }) => logicalId)).toEqual(['Drop']);
   });
 
   test('says which pages may call', () => {
@@ -262,7 +262,7 @@ describe('the stack model', () => {
   });
 });
 
-test('rates are read in all units, anything else is none', () => {
+test('rates are read in all units, anything else is refused', () => {
   expect(
     ['rate(1 minute)', 'rate(5 minutes)', 'rate(2 hours)', 'rate(1 day)', 'cron(* * * * ? *)'].map(rateMs),
   ).toEqual([60_000, 300_000, 7_200_000, 86_400_000, undefined]);

@@ -152,7 +152,7 @@ describe('nothing was sent', () => {
     expect(outcomeIn(await called(options, { call: 'probe' }))).toBe('cannot-tell cannot-tell');
   });
 
-  it('where there is no such name', async () => {
+  it('if the name does not exist', async () => {
     const resolve = (): Promise<never> =>
       Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }));
     const net = { resolve, isPublic: () => true };
@@ -235,7 +235,7 @@ describe('Retry-After', () => {
     const date = 'Wed, 21 Oct 2015 07:28:00 GMT';
     expect(await wishOf({ 'retry-after': 'Wed, 21 Oct 2015 07:28:30 GMT', date }, 503)).toBe(30_000);
   });
-  it('is no wish where it is over, or is neither', async () => {
+  it('is ignored if it is past, or neither a number nor a date', async () => {
     expect(await wishOf({ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' })).toBeUndefined();
     expect(await wishOf({ 'retry-after': 'soon' })).toBeUndefined();
   });

@@ -148,7 +148,7 @@ describe('H3 a value of the input', () => {
       'permanent bad-request: nothing was sent: path[1] is not a text or a number that names one thing',
     );
   });
-  it('is no second header', async () => {
+  it('cannot become a second header', async () => {
     const headers = { 'x-note': concat('a\r\nx-admin: 1') };
     const execute = { method: 'POST', url: service.url, headers } as const;
     expect(await sent(execute)).toContain("bad-request: nothing was sent: header 'x-note'");

@@ -153,12 +153,14 @@ it('an answer needs no end of its line, and is as long as it may be', async () =
 });
 
 it('tells its progress line by line', async () => {
-  const told: unknown[] = [];
+  const progress: unknown[] = [];
   const target = script(
     'cat >/dev/null; echo \'{"progress":1}\'; echo; echo \'{"progress":"b"}\'; echo \'{"answer":"done","output":{"code":"P"}}\'',
   );
-  expect(await performed(target, { progress: (token) => told.push(token) })).toMatchObject({ kind: 'done' });
-  expect(told).toEqual([1, 'b']);
+  expect(await performed(target, { progress: (token) => progress.push(token) })).toMatchObject({
+    kind: 'done',
+  });
+  expect(progress).toEqual([1, 'b']);
 });
 
 it.each([

@@ -92,12 +92,12 @@ describe('to an address', () => {
   });
 
   it('may be answered by lines of progress and the answer', async () => {
-    const told: unknown[] = [];
+    const progress: unknown[] = [];
     answer = gives(200, `{"progress":1}\n{"progress":2}\n${DONE}\n`, {
       'content-type': 'application/x-ndjson; charset=utf-8',
     });
-    const report = await performed(here(), { progress: (token) => told.push(token) });
-    expect([report.kind, told]).toEqual(['done', [1, 2]]);
+    const report = await performed(here(), { progress: (token) => progress.push(token) });
+    expect([report.kind, progress]).toEqual(['done', [1, 2]]);
   });
 
   it.each<[string, () => typeof answer, object]>([
@@ -222,7 +222,7 @@ describe('what was certainly not sent is not done', () => {
     expect(await performed(target)).toMatchObject(nothingSent(message));
   });
 
-  it('to an address in the environment that is none, which is not repeated', async () => {
+  it('to an invalid address in the environment, which is not repeated', async () => {
     process.env['PARCELS_TOKEN'] = 'https://me:hunter2@parcels.example';
     const report = await performed({ url: { env: 'PARCELS_TOKEN' } });
     expect(report).toMatchObject(nothingSent(/holds a user or a password/));
@@ -310,7 +310,7 @@ describe('accepted work', () => {
     });
   });
 
-  it('is no answer of an agent without acceptedWithin, nor to a probe, nor with another token', async () => {
+  it('is not an answer of an agent without acceptedWithin, nor to a probe, nor with another token', async () => {
     answer = gives(200, '{"answer":"accepted"}');
     expect(await performed(here())).toMatchObject({ kind: 'wrong-answer' });
     expect(await performed(here(), { call: 'probe' })).toMatchObject({

@@ -159,7 +159,7 @@ describe('a bulk retry', () => {
     expect(await within({ until: startedAt })).toMatchObject({ count: 0 });
   });
 
-  it('of one key is one, and another body under that key is refused (S11)', async () => {
+  it('with one key is one action, and another body under that key is refused (S11)', async () => {
     const h = world();
     const ids = await failed(h, orders(2));
     const asked = { ids, idempotencyKey: 'k' };

@@ -38,7 +38,7 @@ describe('a wait', () => {
     expect((b?.changedAt ?? 0) - startedAt).toBeLessThan(3_600_000 + 60_000);
   });
 
-  it('looks no more often than a wait is worth: nobody wakes before its time', async () => {
+  it('is evaluated no more often than needed: no process wakes before its time', async () => {
     const flow = workflow('flow', { input, within: '3h' }, (w) => {
       w.wait('pause', { for: '1h' });
     });
@@ -49,7 +49,7 @@ describe('a wait', () => {
     expect((await world.state(id)).execution.version).toBeLessThanOrEqual(5);
   });
 
-  it('until a time that the data names ends then; a text that is no time fails the step', async () => {
+  it('until a time that the data names ends then; an invalid time fails the step', async () => {
     const flow = workflow('flow', { input, within: '3h' }, (w) => {
       w.wait('pause', { until: (w.input as never as { at: never }).at });
     });
@@ -143,7 +143,7 @@ describe('a callback', () => {
     expect(end.execution.status).toBe('succeeded');
   });
 
-  it('answered twice alike is told the same; answered otherwise is refused', async () => {
+  it('that is answered twice alike gets the same reply; another answer is refused', async () => {
     const { implementation } = book();
     const world = harness(waitsForPayment(), { 'agent-a': implementation, 'agent-b': implementation });
     const { id } = await world.begin();

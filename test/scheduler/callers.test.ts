@@ -47,7 +47,7 @@ describe('history', () => {
     });
     expect(questions?.[1]).toMatchObject({ closedBy: 'answer', caller: session('Ops', 'eve') });
     expect(steps['ok']?.by).toEqual(token('https://login.example', 'dee'));
-    const told = explain(plan, state, h.clock.now()).past.map(({ what }) => what);
+    const past = explain(plan, state, h.clock.now()).past.map(({ what }) => what);
     for (const what of [
       "workflow 'flow' was started by arn:aws:iam::123456789012:user/ann",
       'local:bob paused it: lunch',
@@ -56,7 +56,7 @@ describe('history', () => {
       "incident 1: arn:aws:sts::123456789012:assumed-role/Ops/eve chose 'retry'",
       "it is being undone because of an operator's cancel by local:fay",
     ])
-      expect(told).toContainEqual(what);
+      expect(past).toContainEqual(what);
     await h.run(id);
     expect(h.announced).toMatchObject([{ startedBy: user('ann'), cause: 'cancel', by: person('fay') }]);
   });

@@ -134,7 +134,7 @@ it('a point of no return whose outcome nobody can find out is put to a person at
   expect(questions?.[1]).toMatchObject({ kind: 'deadline', step: 'p' });
 });
 
-it('whoever has a failed step tried again after the deadline is not asked about the deadline at once', async () => {
+it('a retry of a failed step after the deadline does not at once ask about the deadline', async () => {
   const asking = workflow('asking', { input: anyObject, within: '1h' }, (w) => {
     const p = w.step('p', point, {}, { pointOfNoReturn: true });
     const later = w.wait('later', { for: '30m', after: [p] });

@@ -239,7 +239,7 @@ describe('is refused', () => {
     expect((await erase(h.scheduler, id)).status).toBe('erased');
   });
 
-  it('while the start of a later try may be written: whoever read it has not seen that it was created', async () => {
+  it('while the start of a later try may be written: its process may not have seen that it was created', async () => {
     let failures = 4;
     const h = world((step) => step === 'one' && (failures -= 1) >= 0);
     const { id } = await h.begin({ items: [] });

@@ -91,7 +91,7 @@ describe('an approval whose turn has come', () => {
     expect(changes(h)).toEqual(['opened', 'closed']);
   });
 
-  it('is no incident: nothing is asked, nothing is retried for it, and no metric counts it', async () => {
+  it('is not an incident: nothing is asked, nothing is retried for it, and no metric counts it', async () => {
     const { h, id } = await begun();
     expect(incidentsIn(await h.state(id))).toEqual([]);
     await expect(retry(h.scheduler, id, {})).rejects.toMatchObject({
@@ -175,7 +175,7 @@ describe('what an approval shows', () => {
     for (const news of h.questionNews) expect(news).toMatchObject({ workflow: 'booking', tags, shown });
   });
 
-  it('is no secret: the token is refused where the workflow is built', () => {
+  it('cannot be a secret: the token is refused when the workflow is built', () => {
     const leaks = (): unknown =>
       workflow('leaks', { input: anyObject as never, within: '5h' }, (w) => {
         const paid = w.callback('paid', { output: anyObject as never, within: '1h' });
@@ -186,7 +186,7 @@ describe('what an approval shows', () => {
 });
 
 describe('a callback', () => {
-  it('is in the inbox, and its execution goes on as running: its external party is no person', async () => {
+  it('is in the inbox, and its execution stays running: its external party is not a person', async () => {
     const flow = workflow('flow', { input: anyObject as never, within: '5h' }, (w) => {
       w.callback('ok', { output: anyObject as never, within: '1h', remindEvery: '20m' });
     }) as Workflow;
@@ -234,7 +234,7 @@ describe('without an answer in time', () => {
 });
 
 describe('reminders', () => {
-  it('come so often, as long as there is no answer and the time is not over', async () => {
+  it('come at their interval, as long as there is no answer and the time is not over', async () => {
     const { h, id, at } = await begun({ remindEvery: '20m' });
     await h.run(id, { until: () => h.questionNews.length === 3, maxMs: HOUR });
     await approve(h, id);
@@ -301,7 +301,7 @@ describe('an event bus that takes nothing', () => {
     return { h, bus };
   };
 
-  it('holds up no other step; what it was not told it is told when it is back (L4)', async () => {
+  it('delays no other step; it gets all announcements once it is back (L4)', async () => {
     const { h, bus } = away();
     const { id } = await h.begin();
     await h.run(id, { supervised: false, until: ({ steps }) => steps['beside']?.status === 'done' });

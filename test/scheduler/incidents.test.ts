@@ -104,7 +104,7 @@ describe('a step whose recovery ends with a person', () => {
     expect((execution.endedAt ?? 0) - startedAt).toBeGreaterThanOrEqual(3_600_000);
   });
 
-  it('takes one of two answers; the other operator is told what was chosen', async () => {
+  it('takes one of two answers; the other operator gets the choice that was made', async () => {
     const h = stuck();
     const { id } = await h.begin();
     await drain(h);
@@ -120,7 +120,7 @@ describe('a step whose recovery ends with a person', () => {
     expect((await h.state(id)).execution.version).toBeGreaterThan(2);
   });
 
-  it('is told when there is no such question', async () => {
+  it('refuses an answer to an unknown question', async () => {
     const h = stuck();
     const { id } = await h.begin();
     await expect(answer(h, id, { choice: 'skip' })).rejects.toMatchObject({ code: 'unknown-incident' });
@@ -242,7 +242,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('that is none of this choice is refused', async () => {
+  it('with an unknown choice is refused', async () => {
     const h = harness(asking, {
       first: { execute: async () => ({}), undo },
       second: { execute: decline, undo },
@@ -322,10 +322,10 @@ it('why tells the question, the answer and who gave it, and does not blame a con
   const { id } = await h.begin();
   await drain(h);
   await answer(h, id, { choice: 'skip', reason: 'sold out' });
-  const told = explain(asking.plan, await h.run(id), h.clock.now());
-  const past = told.past.map((one) => one.what);
+  const explained = explain(asking.plan, await h.run(id), h.clock.now());
+  const past = explained.past.map((one) => one.what);
   expect(past).toContain('incident 1: a person was asked');
   expect(past).toContain("incident 1: a person chose 'skip' (sold out)");
   expect(past).toContain('attempt 1, 0 ms: failed: declined');
-  expect(told.steps.find((step) => step.name === 'asked')?.because).toBe('a person skipped it');
+  expect(explained.steps.find((step) => step.name === 'asked')?.because).toBe('a person skipped it');
 });

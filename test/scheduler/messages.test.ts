@@ -240,7 +240,7 @@ describe('a message that may start its execution', () => {
   const input = { n: 1 };
   const to = { workflow: 'flow', key: 'o-1', startWith: { input, tags: { from: 'shop' } } };
 
-  it('starts it where there is none, in one write, and is taken', async () => {
+  it('starts it if none exists, in one write, and is taken', async () => {
     const h = world();
     const first = await sendMessage(h.scheduler, to, paid(1, 'm-1'));
     expect(first).toMatchObject({ id: 'm-1', order: 1 });

@@ -51,7 +51,7 @@ describe('commands', () => {
     expect(again.version).toBe(version);
   });
 
-  it('that are refused are not remembered, and change nothing of what has ended', async () => {
+  it('that are refused are not remembered, and change nothing of an ended execution', async () => {
     const h = quick();
     const { id } = await h.begin();
     await expect(resume(h.scheduler, id, { commandId: 'r' })).rejects.toMatchObject({
@@ -66,7 +66,7 @@ describe('commands', () => {
     expect((await h.state(id)).execution.version).toBe(version);
   });
 
-  it('of which there were too many are refused, but for a cancel', async () => {
+  it('are refused after too many, except a cancel', async () => {
     const h = quick();
     const { id } = await h.begin();
     for (let number = 0; number < MAX_REMEMBERED; number += 2) {

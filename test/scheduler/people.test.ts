@@ -28,7 +28,7 @@ import {
 } from './four-eyes.ts';
 
 describe('an approval by another person', () => {
-  it('is refused to who started it, who is told who may give it; a reject too', async () => {
+  it('is refused from its starter, with the reason and who may give it; a reject too', async () => {
     const h = of(asks);
     const { id } = await begin(h, 'asks', ann);
     for (const reject of [false, true]) {
@@ -60,7 +60,7 @@ describe('an approval by another person', () => {
     });
   });
 
-  it('that is given again by the same person is told the same, by another that it is closed', async () => {
+  it('given again by the same person gets the same reply, given by another one it is closed', async () => {
     const h = of(asks);
     const { id } = await begin(h, 'asks', ann);
     await answer(h, id, 'release', bob);
@@ -71,7 +71,7 @@ describe('an approval by another person', () => {
       await expect(answer(h, id, 'release', by)).rejects.toMatchObject({ code: 'already-closed' });
   });
 
-  it('that is given again in another session of a role which is one person is told the same', async () => {
+  it('given again in another session of a role which is one person gets the same reply', async () => {
     const h = of(asks);
     const { id } = await begin(h, 'asks', ann);
     await answer(h, id, 'release', session('Approver', 'first'));
@@ -86,7 +86,7 @@ describe('an approval by another person', () => {
     expect(await peopleOf(h, id)).toEqual({ 'local:ann': 'started' });
   });
 
-  it('is refused to whoever nobody vouches for, and so is the start', async () => {
+  it('is refused from a caller without an identity, and so is the start', async () => {
     const h = of(asks);
     await expect(begin(h, 'asks')).rejects.toMatchObject({
       code: 'unknown-caller',
@@ -109,7 +109,7 @@ describe('an approval by another person', () => {
     await expect(answer(h, id, 'sign', ann)).rejects.toMatchObject({ code: 'not-another' });
   });
 
-  it('is no matter of who repeats a start with its key', async () => {
+  it('does not depend on who repeats a start with its key', async () => {
     const h = of(asks);
     const { id } = await begin(h, 'asks', ann, 'k');
     expect((await begin(h, 'asks', bob, 'k')).id).toBe(id);
@@ -130,7 +130,7 @@ describe('an approval by another person', () => {
     expect(await statusOf(h, id, 'release')).toBe('done');
   });
 
-  it('that nobody gives after it was tried again names nobody, whoever had answered before', async () => {
+  it('that no person gives after another try names no person, whoever had answered before', async () => {
     const h = of(asks);
     const { id } = await begin(h, 'asks', ann);
     await answer(h, id, 'release', bob, { reject: true });
@@ -160,7 +160,7 @@ describe('an approval by another person', () => {
   });
 });
 
-describe('persons are told apart', () => {
+describe('persons are distinguished', () => {
   const may = async (
     starter: Caller,
     approver: Caller,
@@ -215,7 +215,7 @@ describe('where no approval must be another person’s', () => {
     w.approval('ok', { within: '1h' });
   }) as Workflow;
 
-  it('nobody is entered, and whoever nobody vouches for may do all', async () => {
+  it('no person is recorded, and a caller without an identity may do everything', async () => {
     const h = of(plain);
     const { id } = await begin(h, 'plain');
     await answer(h, id, 'ok', undefined);

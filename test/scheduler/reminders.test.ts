@@ -53,7 +53,7 @@ const changes = (h: Harness): string[] =>
 const incident = async (h: Harness, id: string) => (await h.state(id)).questions?.[1];
 
 describe('a person who was asked', () => {
-  it('is reminded so often, as long as there is no answer and the time is not over', async () => {
+  it('is reminded at the interval, as long as there is no answer and the time is not over', async () => {
     const { h, id, at } = await begun();
     await h.run(id);
     expect(changes(h)).toEqual(['opened', 'reminded 1', 'reminded 2', 'closed']);
@@ -67,7 +67,7 @@ describe('a person who was asked', () => {
     expect(past).toContain('reminder 2 was sent: there was no answer yet');
   });
 
-  it('is not reminded where nothing is declared, nor of what was answered', async () => {
+  it('is not reminded without an interval, or after the answer', async () => {
     const none = harness(
       workflow('asking', { input: anyObject, within: '10d' }, (w) => {
         w.step('it', anAgent('worker'), {}, { recovery: [askPerson({ within: '1h' })] });
@@ -229,7 +229,7 @@ describe('a reminder', () => {
   });
 
   it('comes while on-failure steps are performed, too', async () => {
-    const told = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
+    const reminding = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
       w.step('it', anAgent('refuses'), {}, { recovery: [] });
       w.onFailure(
         'tell',
@@ -241,7 +241,7 @@ describe('a reminder', () => {
       );
     });
     const undo = async (): Promise<undefined> => undefined;
-    const h = harness(told, { refuses: { execute: refuses, undo }, other: { execute: refuses, undo } });
+    const h = harness(reminding, { refuses: { execute: refuses, undo }, other: { execute: refuses, undo } });
     const { id } = await h.begin();
     await h.run(id);
     expect(changes(h)).toEqual(['opened', 'reminded 1', 'reminded 2', 'closed']);

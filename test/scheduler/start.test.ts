@@ -78,7 +78,7 @@ describe('a start', () => {
     expect(execution.status).toBe('succeeded');
   });
 
-  it('of an unknown workflow, or with an input that does not fit, is refused and writes nothing', async () => {
+  it('with an unknown workflow, or with an input that does not fit, is refused and writes nothing', async () => {
     const strict = workflow(
       'strict',
       { input: z.object({ items: z.array(z.object({ sku: z.string() })) }), within: '1m' },
@@ -241,7 +241,7 @@ describe('a cancel', () => {
     });
   });
 
-  it('of what is being undone for another reason is refused, saying so', async () => {
+  it('of an execution that is being undone for another reason is refused, with that reason', async () => {
     const work = deferred<object>();
     const refused = async (ctx: AttemptContext): Promise<object> => {
       if (ctx.step === 'a') return {};
@@ -257,7 +257,7 @@ describe('a cancel', () => {
     work.resolve({});
   });
 
-  it('of what does not exist is refused', async () => {
+  it('of an unknown execution is refused', async () => {
     const h = open();
     for (const id of ['nobody', '', 'A#B', 'x'.repeat(65)]) {
       await expect(cancel(h.scheduler, id, {})).rejects.toMatchObject({ code: 'unknown-execution' });

@@ -125,7 +125,7 @@ describe('a trigger that sends', () => {
     expect((await h.state(id)).steps['paid']?.output).toEqual({ amount: 7 });
   });
 
-  it('starts one where there is none, if it says with which input', async () => {
+  it('starts an execution if none exists, if it has the input', async () => {
     const h = harness(receives, {});
     const startWith = { orderId: { $ref: 'input', path: ['detail', 'order'] } };
     const starts = { ...sends, send: { ...sends.send!, startWith } };

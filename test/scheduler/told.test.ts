@@ -21,7 +21,7 @@ it('is announced when it is opened and when it is resolved, and again once a bus
   await h.run(id, { until: ({ questions }) => questions !== undefined });
   const openedAt = h.clock.now();
   const deadlineAt = openedAt + 3_600_000;
-  const told = { about: 'question', executionId: id, workflow: 'asking', incident: 1, kind: 'recovery' };
+  const question = { about: 'question', executionId: id, workflow: 'asking', incident: 1, kind: 'recovery' };
   const about = {
     step: 'asked',
     openedAt,
@@ -31,7 +31,7 @@ it('is announced when it is opened and when it is resolved, and again once a bus
     code: 'PermanentError',
   };
   const view = `/executions/${id}`;
-  expect(h.questionNews).toEqual([{ ...told, ...about, change: 'opened', at: openedAt, view }]);
+  expect(h.questionNews).toEqual([{ ...question, ...about, change: 'opened', at: openedAt, view }]);
   const away = { announce: () => Promise.reject(new Error('away')) };
   const scheduler = { ...h.scheduler, ports: { ...h.scheduler.ports, announcer: away } };
   await resolveIncident(scheduler, id, { incident: 1, choice: 'keep', reason: 'secret' });
@@ -43,6 +43,6 @@ it('is announced when it is opened and when it is resolved, and again once a bus
   const by = { kind: 'local', name: 'ann' } as const;
   await resolveIncident(h.scheduler, other.id, { incident: 1, choice: 'keep', reason: 'secret', by });
   const resolved = { change: 'closed', choice: 'keep', closedBy: 'answer', caller: by, at: h.clock.now() };
-  expect(h.questionNews.at(-1)).toMatchObject({ ...told, executionId: other.id, ...resolved });
+  expect(h.questionNews.at(-1)).toMatchObject({ ...question, executionId: other.id, ...resolved });
   expect(JSON.stringify(h.questionNews)).not.toContain('secret');
 });

@@ -30,7 +30,7 @@ describe('the start that an event asks for', () => {
     expect(startOf(byId, message({ a: 1 })).key).toBe('["sold","m-1"]');
   });
 
-  it('is refused where what is read of it would be rounded or is no Unicode, and only there', () => {
+  it('is refused if a part that it reads would be rounded or is invalid Unicode, and only then', () => {
     const whole = JSON.stringify({ ...event, other: { size: 'N', cut: 'T' } });
     const at = (place: string, text: string): unknown =>
       startOf(trigger, message(whole.replace(place, text).replace('"N"', '0')));
@@ -73,7 +73,7 @@ describe('the start that an event asks for', () => {
     );
   });
 
-  it('of a message is refused by the path in its text', () => {
+  it('with a message as source is refused by the path in its text', () => {
     const direct: Trigger = {
       ...trigger,
       from: 'message',

@@ -173,7 +173,7 @@ it('says that there may be more where one of many cannot be read after others we
   expect(await tryNow(scheduler, 'carrier')).toMatchObject({ woken: 2, atLeast: true });
 });
 
-it('of two operators both are answered, and the service is called once', async () => {
+it('if two operators do it, both are answered, and the service is called once', async () => {
   const w = world();
   await opened(w);
   const [id = ''] = await waiting(w, 1);

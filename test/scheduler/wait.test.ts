@@ -90,7 +90,7 @@ it('goes on reading when an announcement was of nothing that it waits for', asyn
   expect(ends.size).toBe(0);
 });
 
-it('looks early at first, then ever more seldom, until its time is over', async () => {
+it('reads often at first, then ever more seldom, until its time is over', async () => {
   const looks: number[] = [];
   const h = harness(flow, fine, 1, (world) =>
     withStore(world, () => ({

@@ -98,7 +98,7 @@ it('what was born paused goes on with a resume of its own, with its time given b
   });
 });
 
-it('a person is asked when the pause of what was born paused is over (L1)', async () => {
+it('a person is asked when the pause of an execution that was born paused is over (L1)', async () => {
   const w = world();
   await pauseWorkflow(w.scheduler, 'inner', { withinMs: 60_000 });
   const { id } = await w.begin();
@@ -163,7 +163,7 @@ it('what a step of a running execution starts is not held', async () => {
   expect((await w.run(id)).execution.status).toBe('succeeded');
 });
 
-it('of two operators one pauses it, and the other is told; an unknown workflow is refused', async () => {
+it('if two operators pause it, one does and the other gets the existing pause; an unknown workflow is refused', async () => {
   const w = world();
   const first = await pauseWorkflow(w.scheduler, 'inner', {
     by: ann,

@@ -285,8 +285,8 @@ describe('a server', () => {
     await world.start({ served, eventsTo: hearing.to });
     await hearing.count(2);
     hearing.end();
-    const told = hearing.came.map(({ body }) => JSON.parse(body) as { detail: { executionId: string } });
-    expect(told.map(({ detail }) => detail.executionId)).toEqual(ids);
+    const received = hearing.came.map(({ body }) => JSON.parse(body) as { detail: { executionId: string } });
+    expect(received.map(({ detail }) => detail.executionId)).toEqual(ids);
     expect(hearing.came.map(({ id }) => id)).toContain(mute.came[0]?.id);
   });
 });

@@ -122,7 +122,7 @@ describe('is no longer written', () => {
 });
 
 describe('is refused', () => {
-  it('when it is no SQLite file, and left as it was', () => {
+  it('if it is not an SQLite file, and left unchanged', () => {
     writeFileSync(file, 'a letter to nobody, '.repeat(1_000));
     const before = readFileSync(file);
     expect(() => opened()).toThrow(/is not a SQLite file\. Name another with --data$/);
@@ -236,7 +236,7 @@ describe('a full disk', () => {
     expect(await sks(roomy)).toEqual(['a', 'b']);
   });
 
-  it('is an event, a refused write is none, and a commit that is made again is one', async () => {
+  it('is an event; a refused write is not, and a commit that is made again is one', async () => {
     const events: unknown[] = [];
     const [onFailed, onCommitted] = [events.push.bind(events), () => events.push('committed')];
     const full = openDatabase(file, { mostPages: 14, onFailed, onCommitted });
@@ -257,7 +257,7 @@ describe('a full disk', () => {
   });
 });
 
-it('has nothing of what has expired, in memory neither', async () => {
+it('forgets expired records, also in memory', async () => {
   const database = opened();
   await put(database, item('a', { [TABLE.ttl]: { N: '100' } }));
   expect(await database.expire(101_000)).toBe(1);
@@ -296,7 +296,7 @@ describe('a commit', () => {
     expect(existsSync(`${file}-lock`)).toBe(true);
   });
 
-  it('is of what was given, whatever becomes of it afterwards', async () => {
+  it('contains the given values, whatever becomes of them afterwards', async () => {
     const database = opened();
     const given = item('a', { by: { S: 'one' } });
     const written = put(database, given);

@@ -4,7 +4,7 @@ import { Telemetries } from '../../serve/ports.ts';
 import { Tokens } from '../../serve/tokens.ts';
 import { servedWith, testServer } from './served.ts';
 
-it('adds up counts and durations by role and agent, and has the latest of what is open', () => {
+it('adds up counts and durations by role and agent, and has the latest gauges', () => {
   const telemetries = new Telemetries(false);
   const pay = telemetries.of({ role: 'agent', agent: 'pay' }).meter;
   const supervisor = telemetries.of({ role: 'supervisor' }).meter;

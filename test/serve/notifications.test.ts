@@ -115,7 +115,7 @@ test('an execution without an address is nobody’s, and a private one is never 
   expect(to.came).toEqual([]);
 });
 
-test('a start is refused where no secret is named, or the address is none', async () => {
+test('a start is refused if no secret is named, or the address is invalid', async () => {
   to = await receiver();
   const client = await startOn({ notificationSecret: undefined });
   const start = (callbackUrl: string) => client.start('asking', { input: {}, callbackUrl });

@@ -106,7 +106,7 @@ it('refuses a file that another server has open', async () => {
   await expect(world.start({ served: echo })).rejects.toThrow(/open/);
 });
 
-it('refuses a file that is none of ours, and leaves it as it was', async () => {
+it('refuses another program’s file, and leaves it unchanged', async () => {
   writeFileSync(world.file, 'a letter');
   await expect(world.start({ served: echo })).rejects.toThrow(world.file);
   expect(readFileSync(world.file, 'utf8')).toBe('a letter');
@@ -199,7 +199,7 @@ describe('who may call', () => {
     });
   });
 
-  it('is told of a line whose calls are none', () => {
+  it('a line with an unknown scope is refused', () => {
     expect(() => Tokens.read(`shop ${SECRET} read,write`)).toThrow(
       'line 1 of the tokens is not valid: behind a token come the calls that it is for, with commas between them, such as start,read; allowed: read, start, run, operate, erase, callback',
     );

@@ -62,7 +62,7 @@ describe('the suites', () => {
     expect(nightly!.length).toBeGreaterThan(1);
   });
 
-  test('are told apart by folder and name alone; one end-to-end test is with the logic', () => {
+  test('are distinguished by folder and name alone; one end-to-end test is with the logic', () => {
     expect(files.filter((path) => FOLDERS.some((folder) => path.startsWith(folder)))).toContain(END_TO_END);
     const odd = files.filter((path) => path.startsWith('test/e2e/') && suiteOf(path) === 'logic');
     expect(odd).toEqual([END_TO_END]);

@@ -52,7 +52,7 @@ describe('the messages of a sweep to one agent', () => {
     expect(await sendsOf(SENDS_PER_SWEEP)).toBe(FREE_SENDS);
   });
 
-  it('are one for each group, although another has filled its queue, and no more than the pace', async () => {
+  it('are at least one for each group, although another has filled its queue, and no more than the pace', async () => {
     const { admissions, sendsOf, clock } = holding(FULL_QUEUE + 50_000);
     const sendsFor = async (group: string): Promise<number | undefined> =>
       (await admissions({ worker: 1 }, group))['worker']?.sends;
@@ -65,7 +65,7 @@ describe('the messages of a sweep to one agent', () => {
     expect(await sendsFor('late')).toBe(0);
   });
 
-  it('cost no question while they are few, and one for each sweep’s time when they are many', async () => {
+  it('need no read of the queue while they are few, and one read for each sweep’s time when they are many', async () => {
     const { sendsOf, asked, clock } = holding(0);
     await sendsOf(FREE_SENDS);
     expect(asked).toEqual([]);
@@ -76,7 +76,7 @@ describe('the messages of a sweep to one agent', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('come later by as many sweeps as it takes to come to them, and to what the queue holds too much', async () => {
+  it('come later by as many sweeps as their turn and the queue’s surplus need', async () => {
     const laterMs = async (waiting: number, wanted: number): Promise<number> => {
       const { admissions, clock } = holding(waiting);
       const { laterAt = 0, busyUntil = 0 } = (await admissions({ worker: wanted }))['worker'] ?? {};
@@ -162,7 +162,7 @@ describe('a crowd that waits for one agent', () => {
   };
   const crowd = { steps: 1, count: COUNT, lookMs: LOOK_MS, sweepMs: COUNT * LOOK_MS };
 
-  it('is all looked at, and each look that came too early is followed by a rest (L4)', async () => {
+  it('is evaluated whole, and each evaluation that came too early is followed by a rest (L4)', async () => {
     const { failed, evaluations, seen, rests, sends } = await swept({ ...crowd, waiting: FULL_QUEUE });
     expect({ failed, seen }).toEqual({ failed: 0, seen: COUNT });
     expect(sends).toBeGreaterThanOrEqual(FREE_SENDS);

@@ -204,7 +204,7 @@ it('lets one life that cannot be handled delay no other, and says which (L4)', a
   expect(w.notes).toEqual([{ what: 'audit-failed', executionId: 'bad', detail: expect.any(String) }]);
 });
 
-it('leaves alone what is no value, and a value that is younger than a day', async () => {
+it('leaves alone objects that are not values, and values younger than a day', async () => {
   const w = world();
   await w.values.put('foreign', '1');
   await w.values.put(`${valuesOf('e')}m/!absent/x`, '');
@@ -221,7 +221,7 @@ it('leaves alone what is no value, and a value that is younger than a day', asyn
 });
 
 /** Cheap and repeatable. */
-function dice(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -231,7 +231,7 @@ function dice(seed: number): () => number {
 
 it('after 1,000 kills between object and record: nothing dangles, and 35 days later nothing is left', async () => {
   const w = world(50);
-  const roll = dice(7);
+  const roll = randomOf(7);
   const named = new Map<string, readonly string[]>();
   /** Values that a restore may bring back, with the time at which the record was removed. */
   const gone: {

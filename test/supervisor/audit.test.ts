@@ -80,7 +80,7 @@ describe('an execution without a wake time', () => {
 });
 
 describe('fewer shards than before', () => {
-  it('hide executions until the audit has passed, also those whose end was not told (S12)', async () => {
+  it('hide executions until the audit has passed, also those whose end was not announced (S12)', async () => {
     const { h, run } = open();
     h.store.reshard(4);
     const ids: string[] = [];

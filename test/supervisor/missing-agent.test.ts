@@ -239,7 +239,7 @@ describe('the receipts of a tick', () => {
     expect(await ticked()).toEqual([{ gone: 3 }, { gone: dueAt }]);
     expect(await ticked()).toEqual([{ gone: 3 }, { gone: dueAt }]);
     // The news comes once for each time that the agent is found missing again.
-    const told = {
+    const expected = {
       about: 'missing',
       change: 'missing',
       agent: 'gone',
@@ -247,7 +247,7 @@ describe('the receipts of a tick', () => {
       view: '/agents',
     };
     const missing = () => h.news.filter(({ about }) => about === 'missing');
-    expect(missing()).toEqual([told]);
+    expect(missing()).toEqual([expected]);
     deployed.add('gone');
     expect(await ticked()).toBeUndefined();
     expect(missing()).toHaveLength(1);
@@ -255,7 +255,7 @@ describe('the receipts of a tick', () => {
   });
 });
 
-it('an agent that throws is no missing one', async () => {
+it('an agent that throws is not a missing one', async () => {
   let calls = 0;
   const execute = async (): Promise<object> => {
     calls += 1;

@@ -115,7 +115,7 @@ describe('a step that nobody takes', () => {
 });
 
 describe('the first sweeps after an outage', () => {
-  it('send to an agent at a pace, oldest first, and look at what is deferred only when its turn comes', async () => {
+  it('send to an agent at a pace, oldest first, and evaluate deferred work only when its turn comes', async () => {
     const h = harness(single, { worker: fine });
     const count = 5 * SENDS_PER_SWEEP;
     for (let at = 0; at < count; at += 1) {
@@ -254,7 +254,7 @@ describe('the first sweeps after an outage', () => {
     expect(grace.since).toBe(T0);
   });
 
-  it('are told from a tick that came late, and from a call that failed', () => {
+  it('are recognised by a tick that came late, and by a call that failed', () => {
     const grace = new Grace();
     const good = { shard: 0, due: 40, failed: 1, oldestOverdueMs: 60_000, busy: true };
     const unread = { shard: 1, due: 0, failed: 1, oldestOverdueMs: 0, busy: true };

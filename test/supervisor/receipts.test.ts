@@ -107,7 +107,7 @@ describe('a receipt', () => {
     expect((await stored())[0]?.missing).toEqual({ gone: 2 });
   });
 
-  it('says since when an agent is missing, whoever met it first, and of one that is missing again anew', async () => {
+  it('says since when an agent is missing, and starts anew when it is missing again', async () => {
     const { after, stored, true_, clock } = open();
     const began = clock.now() - 90_000;
     const theirs = { shard: 7, sweptAt: clock.now(), due: 1, failed: 0, oldestOverdueMs: 0, writeId: 'x-1' };

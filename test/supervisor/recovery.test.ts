@@ -143,7 +143,7 @@ describe('an agent that works', () => {
     for (const what of ['lease-ended', 'dispatched']) expect(noted).not.toContain(what);
   });
 
-  it('longer than its timeout is told to stop, and its outcome is unknown', async () => {
+  it('longer than its timeout is aborted, and its outcome is unknown', async () => {
     let signal: AttemptContext['signal'] | undefined;
     const execute = async (ctx: AttemptContext): Promise<object> => {
       signal = ctx.signal;

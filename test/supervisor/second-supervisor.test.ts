@@ -66,7 +66,7 @@ async function twoLost(h: Harness): Promise<void> {
   h.sent.splice(0);
 }
 
-it('looks once where nothing is overdue, and the first one keeps all shards, each asked once a sweep (C3)', async () => {
+it('sweeps once if nothing is overdue, and the first one keeps all shards, each asked once a sweep (C3)', async () => {
   const { h, asked, begin } = open();
   await twoLost(h);
   const [first] = PARTS.map(begin);

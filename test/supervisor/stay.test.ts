@@ -80,7 +80,7 @@ describe('a tick', () => {
     await tick(h, new Map(), { untilAt, sweepEveryMs: EVERY_MS, stay });
   });
 
-  it('that finds something promises once, before it looks, until the next tick looks', async () => {
+  it('that finds something promises once, before it evaluates, until the next tick sweeps', async () => {
     const { h, presences, written, untilAt } = open();
     await h.begin();
     h.sent.splice(0);
@@ -149,7 +149,7 @@ describe('a supervisor that was called', () => {
     expect(ended.endedAt).toBeLessThanOrEqual(world.untilAt);
   });
 
-  it('notices a lost lease within a sweep, in a system in which nobody else looks (L2)', async () => {
+  it('notices a lost lease within a sweep, in a system in which no other process sweeps (L2)', async () => {
     const world = open();
     await world.byOther(5_000);
     const { id } = await world.h.begin();

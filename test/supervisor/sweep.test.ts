@@ -184,7 +184,7 @@ describe('a sweep', () => {
 });
 
 describe('the end of an execution', () => {
-  it('is told again when the process dies between telling it and writing that down', async () => {
+  it('is announced again if the process dies between announcing it and recording that', async () => {
     const h = open();
     const doomed = aProcess({
       ...h,
@@ -203,7 +203,7 @@ describe('the end of an execution', () => {
     expect(h.announced[1]).toEqual(h.announced[0]);
   });
 
-  it('is told until it could be told', async () => {
+  it('is announced until the bus takes it', async () => {
     let tries = 0;
     const h = open((world) => ({
       ...world,
@@ -221,7 +221,7 @@ describe('the end of an execution', () => {
     expect(h.announced).toHaveLength(1);
   });
 
-  it('is told once when nothing goes wrong, and then nobody watches any more (C3)', async () => {
+  it('is announced once if nothing goes wrong, and then has no wake time any more (C3)', async () => {
     const h = open();
     const { id } = await h.begin();
     await h.run(id, { supervised: false });

@@ -94,7 +94,7 @@ describe('a tick', () => {
     expect(read(world)).toBe(1_001);
   });
 
-  it('looks again before it is through a crowd, and what became due meanwhile has its turn', async () => {
+  it('reads again before it is through a crowd, and executions that became due meanwhile have their turn', async () => {
     const world = opened();
     const { h, reads } = world;
     const beganAt = h.clock.now();

@@ -95,7 +95,7 @@ describe('two supervisors of one tick', () => {
     expect(asked).toEqual([1, 1]);
   });
 
-  it('ask twice as much as one would, and look at everything once', async () => {
+  it('ask twice as much as one would, and evaluate everything once', async () => {
     const { h, asked } = openSharded();
     await h.begin();
     await h.begin();
@@ -144,18 +144,18 @@ describe('two supervisors of one tick', () => {
     await h.begin();
     loseAll(h);
     const untilAt = h.clock.now() + MINUTE_MS;
-    const told: number[][] = [];
+    const swept: number[][] = [];
     const leave = async (sweeps: readonly { readonly shard: number }[], last: boolean) => {
-      told.push(sweeps.map(({ shard }) => shard));
-      if (last) told.push([]);
+      swept.push(sweeps.map(({ shard }) => shard));
+      if (last) swept.push([]);
     };
     const options = { untilAt, sweepEveryMs: SWEEP_EVERY_MS, part: { part: 0, of: 2 }, leave };
     const over = tick(h.scheduler.ports, new Map(), options);
     await move(h, untilAt);
     await over;
-    expect(told[0]).toEqual([0]);
-    expect(told.at(-2)).toEqual([0, 1]);
-    expect(told.filter(({ length }) => length === 0)).toEqual([[]]);
+    expect(swept[0]).toEqual([0]);
+    expect(swept.at(-2)).toEqual([0, 1]);
+    expect(swept.filter(({ length }) => length === 0)).toEqual([[]]);
   });
 
   it('watch a shard that was empty at the tick, whose keeper has gone home', async () => {

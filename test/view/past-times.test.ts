@@ -29,7 +29,7 @@ test.each([
   ['of before it was ahead', NOW - MIN, NOW + DAY, DAY, '2026-11-30 17:29:00Z (1 d)'],
 ])('%s', (_, at, now, aheadMs, text) => expect(pastText(at, now, aheadMs)).toBe(text));
 
-it('of a server whose clock was set back a day says failures of a minute ago as such', () => {
+it('on a server whose clock was set back a day, failures of a minute ago are shown as such', () => {
   const [now, failedAt] = [NOW + DAY, NOW + DAY - MIN];
   const failure = { code: 'Error', message: '503' };
   const breaker = { status: 'open', since: failedAt } as const;

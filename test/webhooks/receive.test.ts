@@ -111,7 +111,7 @@ describe.each(CASES)('%s', (name, sender, body) => {
     });
   });
 
-  it('starts no other when its sender signs the same message again, later', async () => {
+  it('starts no second one when its sender signs the same message again, later', async () => {
     const { posts, count } = world();
     const later = sender.sends(body, NOW + 60_000);
     expect([
@@ -124,7 +124,7 @@ describe.each(CASES)('%s', (name, sender, body) => {
     expect(await count()).toBe(1);
   });
 
-  it('writes nothing of what is forged, and all of it gets one answer', async () => {
+  it('writes nothing of a forged request, and all of them get one answer', async () => {
     const { posts, count } = world();
     const sent = sender.sends(body);
     const path = `/webhooks/${name}`;
@@ -155,7 +155,7 @@ describe.each(CASES)('%s', (name, sender, body) => {
   });
 });
 
-it('counts an id once, although the rest of the message is another', async () => {
+it('counts an id once, even if the rest of the message differs', async () => {
   const { posts, count } = world();
   await posts('/webhooks/payments', payments.sends('{"id":"e-1","order":"o-1"}'));
   await posts('/webhooks/payments', payments.sends('{"id":"e-1","order":"o-1","pending":2}'));
@@ -163,7 +163,7 @@ it('counts an id once, although the rest of the message is another', async () =>
   expect(await count()).toBe(2);
 });
 
-it('says why to who has signed what starts nothing, and takes it once it can', async () => {
+it('tells a sender with a valid signature why nothing starts, and takes the message once it can', async () => {
   const { posts, count, logged } = world();
   const codes = async (body: string): Promise<unknown> => {
     const { status, body: said } = await posts('/webhooks/code-host', codeHost.sends(body));
@@ -178,7 +178,7 @@ it('says why to who has signed what starts nothing, and takes it once it can', a
   expect(await count()).toBe(0);
 });
 
-it('reads no body that is too long, under whatever name', async () => {
+it('reads no body that is too long, even for an unknown webhook', async () => {
   const { posts, count, asked } = world();
   const long = `{"order":"${'x'.repeat(MAX_WEBHOOK_BYTES)}"}`;
   for (const name of ['code-host', 'nobodys'])
@@ -224,7 +224,7 @@ describe('a callback', () => {
     },
   );
 
-  it('stays open for another step’s token, a token that is none, and what does not fit', async () => {
+  it('stays open for another step’s token, an invalid token, and an answer that does not fit', async () => {
     const own = world();
     const { id, token } = await waiting(own);
     const other = token.replace('.paid.', '.else.');
@@ -245,7 +245,7 @@ describe('a callback', () => {
   });
 });
 
-it('gives no approval, by whatever token (S19)', async () => {
+it('gives no approval, with any token (S19)', async () => {
   const release = workflow('release', { input: z.object({}), within: '1h' }, (w) => {
     w.approval('paid', { within: '30m', by: 'another' });
   });
@@ -278,7 +278,7 @@ it('is refused where it is declared', () => {
   );
 });
 
-it('a secret that changed is read again for the next request, and not for each that is wrong', async () => {
+it('a changed secret is read again for the next request, but not for each wrong one', async () => {
   const [name, sender, body] = CASES[0]!;
   let reads = 0;
   const { posts, asked } = world({ secret: async () => ((reads += 1) === 1 ? 'the one before' : SECRET) });

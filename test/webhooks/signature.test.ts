@@ -59,7 +59,7 @@ it('is wrong with an empty secret, even signed by it', () => {
   expect(counts(codeHost, { headers, body: BODY }, NOW, '')).toBe(false);
 });
 
-it('is of bytes, also where they are no text', () => {
+it('is over bytes, even if they are not text', () => {
   const body = Buffer.from([0xff, 0xfe, 0x7b, 0x7d]);
   const headers: Sent['headers'] = { 'x-code-signature-256': `sha256=${hmac(body)}` };
   expect(isSigned(codeHost.verify, { header: (name) => headers[name], body }, SECRET, NOW)).toBe(true);

@@ -45,7 +45,7 @@ const contextOf = (more: Partial<AttemptContext> = {}): AttemptContext => ({
   ...more,
 });
 
-const told = (of: Own, mode: Mode, input: object, ctx = contextOf()) =>
+const called = (of: Own, mode: Mode, input: object, ctx = contextOf()) =>
   perform(
     { agent, implementation: of.implementation },
     { mode, ctx, input: input as never, output: undefined },
@@ -56,7 +56,7 @@ describe('a call of a process of its own', () => {
   afterAll(() => own.stop());
   const answer = (way: string, ctx = contextOf(), at?: unknown) =>
     own.implementation.execute(ctx, { way, at });
-  const execute = (way: string) => told(own, 'execute', { way });
+  const execute = (way: string) => called(own, 'execute', { way });
 
   it('gets the input that the schema has made, not its JSON', async () => {
     expect(await answer('x', contextOf(), new Date(0))).toEqual({ way: 'x', isDate: true });
@@ -76,16 +76,16 @@ describe('a call of a process of its own', () => {
 
   it('has done its work where its output cannot leave the process: a wrong answer', async () => {
     expect(await execute('promise')).toMatchObject({ kind: 'wrong-answer', failure: { code: 'bad-output' } });
-    const found = await told(own, 'probe', { way: 'found' });
+    const found = await called(own, 'probe', { way: 'found' });
     expect(found).toMatchObject({ kind: 'wrong-answer', failure: { code: 'bad-output' } });
   });
 
   it('is undone whatever its undo returns', async () => {
-    expect(await told(own, 'undo', { way: 'x' })).toMatchObject({ kind: 'compensated' });
+    expect(await called(own, 'undo', { way: 'x' })).toMatchObject({ kind: 'compensated' });
   });
 
-  it('cannot tell where its verdict is none', async () => {
-    expect(await told(own, 'probe', { way: 'tells' })).toMatchObject({
+  it('reports cannot-tell if the probe returns no verdict', async () => {
+    expect(await called(own, 'probe', { way: 'tells' })).toMatchObject({
       kind: 'found',
       verdict: 'cannot-tell',
     });
@@ -152,7 +152,7 @@ describe('a call of a process of its own', () => {
 describe('a call that never began has certainly done nothing', () => {
   it('where its process died while it was loading', async () => {
     const own = programOf('dead.ts');
-    const report = await told(own, 'execute', {});
+    const report = await called(own, 'execute', {});
     expect(report).toMatchObject({
       kind: 'failed',
       permanent: false,
@@ -163,7 +163,7 @@ describe('a call that never began has certainly done nothing', () => {
   it('where it was aborted before: the process is ready for the next', async () => {
     const own = programOf('agent.ts');
     const signal = AbortSignal.abort() as never;
-    expect(await told(own, 'execute', { way: 'dies' }, contextOf({ signal }))).toMatchObject({
+    expect(await called(own, 'execute', { way: 'dies' }, contextOf({ signal }))).toMatchObject({
       kind: 'failed',
       failure: { code: 'not-begun' },
     });
@@ -173,7 +173,7 @@ describe('a call that never began has certainly done nothing', () => {
 
   it('where its input cannot be sent', async () => {
     const own = programOf('agent.ts');
-    expect(await told(own, 'execute', { way: 'x', at: () => 1 })).toMatchObject({
+    expect(await called(own, 'execute', { way: 'x', at: () => 1 })).toMatchObject({
       kind: 'failed',
       permanent: true,
       failure: { code: 'input-unsendable' },

@@ -92,7 +92,7 @@ const changed = (orderId: string, change: Partial<Execution>): Observations => (
   })),
 });
 
-test('when all is as expected, the summary says so, and each order is told in plain words', () => {
+test('if all orders end as expected, the summary says so, and each order is explained in plain words', () => {
   const { summary, allAsExpected, lines } = report(perfect);
   expect(lines.filter((line) => line.includes('NOT AS EXPECTED'))).toEqual([]);
   expect(summary).toEqual({
@@ -149,7 +149,7 @@ describe('it is not as expected', () => {
     expect(report(changed(KILLED.orderId, { steps })).summary.asExpected).toBe(5);
   });
 
-  test('when the customer of an order that is taken back is told before it is, or not at all', () => {
+  test('if the customer of an undone order gets the mail before the undo, or none', () => {
     const isNews = ({ subject }: Entry): boolean => subject === 'not-fulfilled';
     const others = perfect.entries.filter((entry) => !isNews(entry));
     expect(report({ ...perfect, entries: others }).summary.asExpected).toBe(5);
@@ -175,7 +175,7 @@ describe('it is not as expected', () => {
   });
 });
 
-test('the median of an even number of values lies in the middle; of none there is none', () => {
+test('the median of an even number of values lies in the middle; an empty list has none', () => {
   expect(median([5, 1, 3])).toBe(3);
   expect(median([4, 1, 3, 2])).toBe(3);
   expect(median([])).toBeNull();

@@ -135,18 +135,18 @@ export interface PlannedFailure extends PlannedStart {
 }
 
 export function plannedFailure(seed: number, index: number): PlannedFailure {
-  const dice = drawsOf(seed, 1_000 + index);
+  const draws = drawsOf(seed, 1_000 + index);
   const rollout = ROLLOUTS[index];
-  if (rollout !== undefined) return plannedRollout(dice, index, rollout);
+  if (rollout !== undefined) return plannedRollout(draws, index, rollout);
   const name = sceneAt(seed, index);
   const scene: Scene = SCENES[name];
   const { workflow } = scene;
   const subject = `${workflow}-${index}`;
   const rules = PARTS[workflow].flatMap((part) => {
-    const all = [...(scene.rules[part] ?? []), ...troubles(dice), ...usualTimes(dice)];
+    const all = [...(scene.rules[part] ?? []), ...troubles(draws), ...usualTimes(draws)];
     return all.map((rule): RuleInput => ({ ...rule, match: { ...rule.match, about: subject + part } }));
   });
-  const cancels = scene.mayBeCanceled === true && dice.chance(0.25);
+  const cancels = scene.mayBeCanceled === true && draws.chance(0.25);
   return {
     key: subject,
     workflow,
@@ -154,39 +154,39 @@ export function plannedFailure(seed: number, index: number): PlannedFailure {
     rules,
     scene: cancels ? `${name}, canceled` : name,
     ends: cancels ? [...scene.ends, 'canceled'] : scene.ends,
-    ...(dice.chance(0.1) ? { repeatAfterMs: dice.chance(0.3) ? 0 : dice.between(1, 8_000) } : {}),
-    ...(cancels ? { cancelAfterMs: dice.between(0, 6_000) } : {}),
+    ...(draws.chance(0.1) ? { repeatAfterMs: draws.chance(0.3) ? 0 : draws.between(1, 8_000) } : {}),
+    ...(cancels ? { cancelAfterMs: draws.between(0, 6_000) } : {}),
   };
 }
 
 /** Every scene comes once, in an order of its own, before any comes again. */
 function sceneAt(seed: number, index: number): SceneName {
-  const dice = drawsOf(seed, 500_000 + Math.floor(index / NAMES.length));
-  const inTurn = NAMES.map((name) => ({ name, at: dice.random() })).sort((one, other) => one.at - other.at);
+  const draws = drawsOf(seed, 500_000 + Math.floor(index / NAMES.length));
+  const inTurn = NAMES.map((name) => ({ name, at: draws.random() })).sort((one, other) => one.at - other.at);
   return inTurn[index % NAMES.length]?.name ?? 'order';
 }
 
-const troubles = (dice: Draws): RuleInput[] => [
-  ...(dice.chance(0.2) ? [trouble(dice, dice.pick(SERVICES))] : []),
-  ...(dice.chance(0.1) ? [troubleWhileUndoing(dice)] : []),
+const troubles = (draws: Draws): RuleInput[] => [
+  ...(draws.chance(0.2) ? [trouble(draws, draws.pick(SERVICES))] : []),
+  ...(draws.chance(0.1) ? [troubleWhileUndoing(draws)] : []),
 ];
 
 function plannedRollout(
-  dice: Draws,
+  draws: Draws,
   index: number,
   { hosts: count, bad: [least, most] }: (typeof ROLLOUTS)[number],
 ): PlannedFailure {
   const subject = `rollout-${index}`;
   const hosts = Array.from({ length: count }, (_, at) => `${subject}/${at}`);
   const bad = new Set<string>();
-  for (const wanted = dice.between(least, most); bad.size < wanted; ) {
-    bad.add(hosts[dice.between(0, count - 1)] ?? '');
+  for (const wanted = draws.between(least, most); bad.size < wanted; ) {
+    bad.add(hosts[draws.between(0, count - 1)] ?? '');
   }
   const rules = hosts.flatMap((orderId): RuleInput[] => {
     const own: RuleInput[] = [
       ...(bad.has(orderId) ? [{ service: 'payment', mode: 'decline' } as const] : []),
-      ...(dice.chance(0.1) ? [trouble(dice, dice.pick(SERVICES))] : []),
-      { service: 'carrier', mode: 'slow-reply', ms: dice.between(50, 500) },
+      ...(draws.chance(0.1) ? [trouble(draws, draws.pick(SERVICES))] : []),
+      { service: 'carrier', mode: 'slow-reply', ms: draws.between(50, 500) },
     ];
     return own.map((rule) => ({ ...rule, match: { about: orderId } }));
   });

@@ -21,29 +21,29 @@ export interface PlannedLaned extends PlannedStart {
 }
 
 export function plannedLaned(seed: number, index: number): PlannedLaned {
-  const dice = drawsOf(seed, 1_000 + index);
-  const account = `acc${dice.between(1, ACCOUNTS)}`;
+  const draws = drawsOf(seed, 1_000 + index);
+  const account = `acc${draws.between(1, ACCOUNTS)}`;
   const subject = `laned-${index}-${account}`;
-  const pages = dice.between(1, MOST_PAGES);
+  const pages = draws.between(1, MOST_PAGES);
   const parts = ['/pay', '/job', '/last', ...Array.from({ length: pages }, (_, at) => `/page-${at + 1}`)];
-  const isDeclined = dice.chance(0.25);
-  const declined = isDeclined ? dice.pick(['/last', '/last', '/job', `/page-${pages}`]) : undefined;
+  const isDeclined = draws.chance(0.25);
+  const declined = isDeclined ? draws.pick(['/last', '/last', '/job', `/page-${pages}`]) : undefined;
   const rules = parts.flatMap((part) => {
     const own: RuleInput[] = [
       ...(part === declined ? SERVICES.map((service) => ({ service, mode: 'decline' as const })) : []),
-      ...(dice.chance(0.25) ? [trouble(dice, dice.pick(SERVICES))] : []),
-      ...(dice.chance(0.15) ? [troubleWhileUndoing(dice)] : []),
-      ...SERVICES.map((service) => ({ service, mode: 'slow-reply' as const, ms: dice.between(50, 400) })),
+      ...(draws.chance(0.25) ? [trouble(draws, draws.pick(SERVICES))] : []),
+      ...(draws.chance(0.15) ? [troubleWhileUndoing(draws)] : []),
+      ...SERVICES.map((service) => ({ service, mode: 'slow-reply' as const, ms: draws.between(50, 400) })),
     ];
     return own.map((rule) => ({ ...rule, match: { ...rule.match, about: subject + part } }));
   });
   return {
     key: subject,
     workflow: 'laned',
-    input: { subject, account, tenant: dice.chance(0.7) ? 'big' : `small-${index}`, pages },
+    input: { subject, account, tenant: draws.chance(0.7) ? 'big' : `small-${index}`, pages },
     rules,
     isDeclined,
-    ...(dice.chance(0.1) ? { repeatAfterMs: dice.between(1, 8_000) } : {}),
-    ...(dice.chance(0.15) ? { cancelAfterMs: dice.between(0, 25_000) } : {}),
+    ...(draws.chance(0.1) ? { repeatAfterMs: draws.between(1, 8_000) } : {}),
+    ...(draws.chance(0.15) ? { cancelAfterMs: draws.between(0, 25_000) } : {}),
   };
 }

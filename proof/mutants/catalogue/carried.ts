@@ -43,7 +43,7 @@ export const CARRIED: readonly Mutant[] = [
     file: KEPT,
     find: '      message.execution === executionId &&\n',
     replace: '',
-    killer: carryOn('sends what is of another execution'),
+    killer: carryOn('sends the work of other executions, and anything but a first attempt to execute'),
   },
   {
     id: 'run-without-end',

@@ -67,7 +67,10 @@ export const PAUSES: readonly Mutant[] = [
     file: 'lib/core/holds/pause.ts',
     find: 'Math.min(execution.wakeAt ?? Number.POSITIVE_INFINITY, ...ends)',
     replace: 'execution.wakeAt',
-    killer: jest('core/holds/pause', 'is brought forward by whoever began late'),
+    killer: jest(
+      'core/holds/pause',
+      'is brought forward by an attempt that began late, to the end of the first lease; it is written in any case',
+    ),
   },
   {
     id: 'late-lease-behind-a-sweep',

@@ -46,7 +46,10 @@ export const STOPS: readonly Mutant[] = [
     file: 'lib/core/waiting/child-retry.ts',
     find: 'children?.restartedAfter?.[tryOf(children) + index];',
     replace: 'children?.restartedAfter?.[(children.try ?? 1) + index];',
-    killer: jest('core/waiting/child-ended', 'of a round is news while that is undone'),
+    killer: jest(
+      'core/waiting/child-ended',
+      'of a round counts while the round is undone, if it is later than the end from which it went on',
+    ),
   },
   {
     id: 'restarted-for-nothing',

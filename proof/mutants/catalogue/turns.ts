@@ -24,7 +24,7 @@ export const TURNS: readonly Mutant[] = [
     replace: 'if (group === undefined ||',
     killer: jest(
       'supervisor/admission',
-      'are one for each group, although another has filled its queue, and no more than the pace',
+      'are at least one for each group, although another has filled its queue, and no more than the pace',
     ),
   },
   {

@@ -78,7 +78,7 @@ export const WEBHOOKS: readonly Mutant[] = [
     file: SIGNATURE,
     find: "name === 'body' ? body :",
     replace: "name === 'body' ? body.toString('utf8') :",
-    killer: signature('is of bytes, also where they are no text'),
+    killer: signature('is over bytes, even if they are not text'),
   },
   {
     id: 'unknown-name-said',
@@ -88,7 +88,7 @@ export const WEBHOOKS: readonly Mutant[] = [
     find: 'const secret = by === undefined ? UNKNOWN_SECRET : await secretOf(by.secret);',
     replace:
       "if (by === undefined) return refusal(400, 'unknown-route', 'there is no such webhook');\n      const secret = await secretOf(by.secret);",
-    killer: receive('writes nothing of what is forged'),
+    killer: receive('writes nothing of a forged request, and all of them get one answer'),
   },
   {
     id: 'get-acts',
@@ -97,7 +97,7 @@ export const WEBHOOKS: readonly Mutant[] = [
     file: RECEIVE,
     find: "if (request.method !== 'POST') return REFUSED;",
     replace: '',
-    killer: receive('writes nothing of what is forged'),
+    killer: receive('writes nothing of a forged request, and all of them get one answer'),
   },
   {
     id: 'accepted-before-written',
@@ -131,7 +131,7 @@ export const WEBHOOKS: readonly Mutant[] = [
     file: 'lib/scheduler/callbacks.ts',
     find: "if (step.kind === 'approval' && by?.kind === 'trigger') throw unknownCallback();",
     replace: '',
-    killer: receive('gives no approval, by whatever token'),
+    killer: receive('gives no approval, with any token'),
   },
   {
     id: 'any-step-answered',

@@ -12,7 +12,10 @@ export const ACCEPTED: readonly Mutant[] = [
     file: 'lib/core/step/probe-report.ts',
     find: 'Math.max(accepted.everyMs, Math.floor((now - accepted.at) * PART_OF_AGE))',
     replace: 'Math.max(accepted.everyMs, Math.floor((now - now) * PART_OF_AGE))',
-    killer: jest('core/step/accepted', 'that finds it under way is no attempt, and grows the pause'),
+    killer: jest(
+      'core/step/accepted',
+      'that finds it under way does not count as an attempt, and grows the pause',
+    ),
   },
   {
     id: 'asks-as-soon-as-wished',
@@ -77,7 +80,10 @@ export const ACCEPTED: readonly Mutant[] = [
     file: 'lib/core/step/probe-report.ts',
     find: '{ progress, progressAt: inputs.now }',
     replace: '{ progress }',
-    killer: jest('core/step/accepted', 'that finds it under way is no attempt, and grows the pause'),
+    killer: jest(
+      'core/step/accepted',
+      'that finds it under way does not count as an attempt, and grows the pause',
+    ),
   },
   {
     id: 'asked-before-the-end-counts',
@@ -95,7 +101,10 @@ export const ACCEPTED: readonly Mutant[] = [
     file: 'lib/core/step/probe-report.ts',
     find: '    accepted: { ...accepted, seq: record.version + 1 },\n',
     replace: '    accepted,\n',
-    killer: jest('core/step/accepted', 'that finds it under way is no attempt, and grows the pause'),
+    killer: jest(
+      'core/step/accepted',
+      'that finds it under way does not count as an attempt, and grows the pause',
+    ),
   },
   {
     id: 'time-begins-with-each-answer',
@@ -185,7 +194,7 @@ export const VALUES: readonly Mutant[] = [
     replace: 'values.some',
     killer: jest(
       'supervisor/audit-values',
-      'leaves alone what is no value, and a value that is younger than a day',
+      'leaves alone objects that are not values, and values younger than a day',
     ),
   },
   {

@@ -140,7 +140,7 @@ test.each([
   expect([exitCode, err]).toEqual([2, expect.stringContaining(message)]);
 });
 
-test('whoever may not read hears of it before there is a page', async () => {
+test('a caller who may not read learns it before the page is served', async () => {
   status = 403;
   const args = ['console', '--stack', 'Shop', '--port', '0', '--url', url, '--region', 'eu-central-1'];
   expect(await steadfast(args)).toMatchObject({
@@ -150,7 +150,7 @@ test('whoever may not read hears of it before there is a page', async () => {
   });
 });
 
-test('of a server with tokens it needs no stack, and sends the token', async () => {
+test('with a server that has tokens it needs no stack, and sends the token', async () => {
   let ended: Promise<number> = Promise.resolve(0);
   const printed = new Promise<string>((out, failed) => {
     const env = { STEADFAST_TOKEN: 'a-token-of-the-server' };

@@ -321,7 +321,7 @@ describe('what the API answers is not passed on', () => {
     expect(answer.headers).not.toHaveProperty('location');
   });
 
-  it('where it is no JSON', async () => {
+  it('if it is not JSON', async () => {
     one.answer = (_request, response) => {
       response.setHeader('content-type', 'text/html');
       response.end('<script>alert(1)</script>');

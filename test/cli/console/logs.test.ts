@@ -36,7 +36,7 @@ const shows = async (logs: ReadLogs, status = 200): Promise<Served> => {
 };
 const linesIn = (text: string) => (JSON.parse(text) as { lines: Record<string, unknown>[] }).lines;
 
-it('are of one execution, in the order of time, and with those below it where that is asked for', async () => {
+it('are those of one execution, in order of time, and on request those of the executions below it', async () => {
   const one = await shows(localLogs(folder));
   const { status, text } = await one.page('/console/logs/e1');
   expect([status, one.asked.map(({ method, path }) => `${method} ${path}`)]).toEqual([
@@ -58,7 +58,7 @@ it('are of one execution, in the order of time, and with those below it where th
   expect(linesIn(warned.text).map(({ message }) => message)).toEqual(['before']);
 });
 
-it('that are followed go on where the reading stopped; one that was forgotten begins anew, and says so', async () => {
+it('that are followed continue after the last read; a follower that was forgotten begins again, and says so', async () => {
   const one = await shows(localLogs(folder));
   const next = async (reading: string) => {
     const { text } = await one.page(`/console/logs/e1?follow=${reading}`);
@@ -108,7 +108,7 @@ it.each([
   expect([one.asked, text.includes(OUTSIDE), text.includes('root:')]).toEqual([[], false, false]);
 });
 
-it('that cannot be read are said in words', async () => {
+it('that cannot be read give an error in words', async () => {
   const none = await shows(localLogs(join(folder, 'gone')));
   expect(await none.page('/console/logs/e1')).toMatchObject({ status: 502, code: 'no-logs' });
   const denied = await shows(async () => {
@@ -127,7 +127,7 @@ it('that take too long are given up, with the command that waits', async () => {
   });
 });
 
-it('of a thousand and more are the latest, and that is said', async () => {
+it('are the latest thousand, and the answer says so', async () => {
   const lines = Array.from({ length: 1_500 }, (_, at) => `${entry(at, `line ${at}`)}\n`);
   writeFileSync(join(folder, 'pay.log'), lines.join(''));
   const { text } = await (await shows(localLogs(folder))).page('/console/logs/e1');

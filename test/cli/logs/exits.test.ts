@@ -42,9 +42,9 @@ const line = (at: number, exitCode: number, more: object = {}): LogLine => ({
 });
 const lines = [line(2, 3), line(12, 7, { message: 'other' }), line(22, 1), line(32, 2)];
 
-it('of the attempt in which it ended, and of no other', async () => {
-  const { past: told } = await withExits(reasons, undefined, { next: async () => lines });
-  expect(told.map(({ what }) => what)).toEqual([
+it('are shown at the attempt in which the process ended, and at no other', async () => {
+  const { past: shown } = await withExits(reasons, undefined, { next: async () => lines });
+  expect(shown.map(({ what }) => what)).toEqual([
     'started',
     `${SILENT}: its process ended with exit code 3`,
     SILENT,
@@ -53,7 +53,7 @@ it('of the attempt in which it ended, and of no other', async () => {
   ]);
 });
 
-it('of a process that had no time to write, what the local cloud wrote in the log of its agent', async () => {
+it('of a process that had no time to write are read from the local cloud’s line in the log of its agent', async () => {
   const killed = (at: number, agent: string): LogLine | undefined => {
     const error = { errorType: 'Runtime.ExitError', errorMessage: `RequestId: r1 Error: ${KILLED}` };
     const result = { ok: false, kind: 'exit', error } as const;
@@ -73,7 +73,7 @@ it('of a process that had no time to write, what the local cloud wrote in the lo
   ]);
 });
 
-it('of a process of a host, which of its agents it was is not said', async () => {
+it('of a process that hosts several agents name none of them', async () => {
   const error = { errorType: 'Runtime.ExitError', errorMessage: `RequestId: r1 Error: ${KILLED}` };
   const text = platformLine({ ok: false, kind: 'exit', error } as const, 'r1', new Date(AT + 14)) ?? '';
   const view = { steps: [{ name: 'charge', agent: 'pay' }] } as unknown as ExecutionView;
@@ -110,9 +110,9 @@ it('is in what the API of this machine answers, as soon as the log has it, and i
     if (url.endsWith('/why')) return Response.json({ ...reasons, executionId: 'e1' });
     return Response.json({ steps: [{ name: 'charge', agent: 'pay' }] });
   }) as typeof fetch;
-  const told = fetchWithExits(send, folder);
+  const answering = fetchWithExits(send, folder);
   const whats = async (): Promise<string[]> => {
-    const answer = (await (await told('http://127.0.0.1:1/executions/e1/why')).json()) as Reasons;
+    const answer = (await (await answering('http://127.0.0.1:1/executions/e1/why')).json()) as Reasons;
     return answer.past.map(({ what }) => what.replace(SILENT, ''));
   };
   expect((await whats()).filter((what) => what.includes('killed'))).toEqual([]);
@@ -123,6 +123,6 @@ it('is in what the API of this machine answers, as soon as the log has it, and i
   const by = await fetchWithExits(send)('http://127.0.0.1:1/executions/e1/why');
   expect(((await by.json()) as Reasons).past[2]?.what).toContain('signal: killed');
   asked.splice(0);
-  await told('http://127.0.0.1:1/executions/e1');
+  await answering('http://127.0.0.1:1/executions/e1');
   expect(asked).toEqual(['/executions/e1']);
 });

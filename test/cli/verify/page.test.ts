@@ -15,7 +15,7 @@ it('is the page as it is written, of at most 1,000 words', () => {
   expect(text.split(/\s+/).length).toBeLessThanOrEqual(1_000);
 });
 
-it('has each row once, with its check or why there is none', () => {
+it('has each row once, with its check or why it has none', () => {
   const rows = [...text.matchAll(/^\|(?:\*\*)?([a-z-]+)(?:\*\*)?\|([^|]+)\|([^|]*)\|$/gm)]
     .map(([, id, row, how]) => [id, row, how])
     .filter(([id]) => id !== 'check' && id !== '---');

@@ -39,7 +39,7 @@ it('says of each row what came of it, in the order of the rows', async () => {
   ]);
 });
 
-it('never says held of what could not be answered (V1)', async () => {
+it('never reports success for a check that had no answer (V1)', async () => {
   const entries = [check('signed', { needs: ['signature'] })];
   expect(await outcomes(entries, { signature: 'nothing verifies it' })).toEqual([
     ['signed', 'not run', 'nothing verifies it'],

@@ -10,7 +10,7 @@ import { NOW } from '../states.ts';
 
 describe('a step’s next record (S2, S3)', () => {
   const before = recordOf('it', 'retrying', { retryAt: 5, token: 't' });
-  it('forgets that it failed for good once it goes on, whoever has it go on', () => {
+  it('forgets that it failed for good once it goes on, whatever makes it go on', () => {
     const failed = recordOf('it', 'waiting', { isPermanent: true, mayHaveActed: true });
     const goesOn = [
       ['choose-retry', 'retrying'],
@@ -96,7 +96,7 @@ describe('the first record of an execution (S11, S12)', () => {
     expect(callbackKeysOf(planOf(agentStepOf('it')), fresh)).toStrictEqual({});
   });
 
-  it('may be a place that is taken for good: it has ended and told so', () => {
+  it('may be a placeholder that counts as final: it has ended and was announced', () => {
     const parent = { executionId: 'p', step: 's', index: 0 };
     const { wakeAt: _, ...rest } = first;
     const fresh = { life: 'life1', writeId: 'w' };
@@ -125,7 +125,7 @@ describe('what an execution answers', () => {
     const { input, ...plan } = sized(bytes);
     return Object.keys(storedOutput(plan, stateOf([], { input, ...more })));
   };
-  it('is kept where it is small, of what has a parent up to 100 KB', () => {
+  it('stays in the record if it is small; with a parent, up to 100 KB', () => {
     expect([kept(200), kept(201), kept(100_000, { parent }), kept(100_001, { parent })]).toStrictEqual([
       ['output'],
       ['outputBytes'],

@@ -30,7 +30,7 @@ test('each line of a bad end has the code and the message of its cause', async (
     expect(h.notes.filter((note) => note.what === what)).toMatchObject([{ what, failure }]);
 });
 
-test('a cancel is no failure', async () => {
+test('a cancel does not count as a failure', async () => {
   const h = open();
   const { id } = await h.begin();
   await cancel(h.scheduler, id, {});

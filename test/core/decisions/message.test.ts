@@ -60,7 +60,7 @@ describe('a message', () => {
     expect(parseMessage(typeof value === 'string' ? value : JSON.stringify(value))).toBeUndefined();
   });
 
-  it('of any text or JSON is a message, newer, or nothing; never a throw', () => {
+  it('with any text or JSON is a message, newer, or nothing; never a throw', () => {
     const texts = fc.oneof(
       fc.string(),
       fc.json(),
@@ -138,9 +138,9 @@ describe('a name', () => {
     expect(() => checkName(text, 'step')).toThrow(expect.objectContaining(refusal));
   });
 
-  it('is told as far as its sixtieth character', () => {
-    const told = `step name "A${'b'.repeat(59)}" is not allowed`;
-    expect(() => checkName(`A${'b'.repeat(70)}`, 'step')).toThrow(told);
+  it('is quoted up to its sixtieth character', () => {
+    const refusal = `step name "A${'b'.repeat(59)}" is not allowed`;
+    expect(() => checkName(`A${'b'.repeat(70)}`, 'step')).toThrow(refusal);
   });
 
   it.each(['', 'a#b', 'A', 'e'.repeat(65), 'a/b', 'a\n'])('%j is no execution id', (text) => {
@@ -202,7 +202,7 @@ describe('a message’s text (S13)', () => {
     );
   });
 
-  it('is none with a number that is none, and newer by its version alone', () => {
+  it('is invalid with a number that is not one, and newer by its version alone', () => {
     const read = (more: object) => parseMessage(JSON.stringify({ ...undo, ...more }));
     expect([
       read({ seq: -1 }),

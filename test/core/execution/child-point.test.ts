@@ -134,7 +134,7 @@ describe('while its end is not known', () => {
     expect(awaited.sends).toEqual([]);
     expect(openWork(two, stateOf(waiting, stopped))).toEqual([]);
   });
-  it('a person is not offered to undo everything, and is told what stops it', () => {
+  it('a person is not offered to undo everything, and learns what prevents it', () => {
     const asked = stateOf([charged, open, recordOf('beside', 'waiting')], { status: 'waiting' });
     const incident = {
       number: 1,
@@ -203,7 +203,7 @@ describe('a cancel that leaves what has acted as it is', () => {
       status: 'running',
     });
   });
-  it('is told to its parent as canceled', () => {
+  it('is announced to its parent as canceled', () => {
     const parent = { executionId: 'p', step: 'sub', index: 0 };
     const { notifyParent } = evaluate([charged], {
       ...left,

@@ -39,7 +39,7 @@ describe('a time that has passed', () => {
     expect(near.write?.execution?.wakeAt).toBe(NOW + 1);
   });
 
-  it('of a callback nobody has answered is its failure', () => {
+  it('at which a callback has no answer is its failure', () => {
     const { write, notes } = see(planOf(callbackOf('it', { withinMs: 5 })), {
       ...stateOf([], { startedAt: NOW - 5 }),
       questions: { it: callbackAsked('it', { deadlineAt: NOW }) },
@@ -57,7 +57,7 @@ describe('a time that comes before the wake time', () => {
   const byWorker = (steps: PlanStep[], records: Step[]) =>
     onEvaluate(steps, records, { startedAt: NOW, wakeAt: NOW + 9_000 }, { by: 'agent' });
 
-  it('brings it forward where no supervisor looks, and nothing else does (S12)', () => {
+  it('brings it forward unless a supervisor evaluates, and nothing else does (S12)', () => {
     const { write, ...rest } = byWorker([waitOf('it', { forMs: 5_000 })], []);
     expect(write).toStrictEqual({
       executionId: 'e-1',
@@ -70,7 +70,7 @@ describe('a time that comes before the wake time', () => {
       expect(byWorker([waitOf('it', { forMs })], []).write).toBeUndefined();
   });
 
-  it('may be that of what a dead service left to be sent again', () => {
+  it('may be the time at which work deferred for a dead service is sent again', () => {
     const deferred = { mode: 'execute', why: 'breaker', at: NOW } as const;
     const left = (retryAt: number) => [recordOf('it', 'retrying', { changedAt: NOW, retryAt, deferred })];
     const near = byWorker([agentStepOf('it')], left(NOW + 5_000));
@@ -79,7 +79,7 @@ describe('a time that comes before the wake time', () => {
   });
 });
 
-describe('a step that the look passes over, for its executions could not be stopped', () => {
+describe('a step that the evaluation skips, because its executions could not be stopped', () => {
   it('keeps the execution from its end, for one may just be started (S10)', () => {
     const cause: Cause = { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'no' } };
     const undone = (more: Partial<EvaluateEvent>) =>
@@ -186,7 +186,7 @@ describe('executions to start', () => {
     expect(next(recordOf('it', 'skipped'))).toMatchObject({ kind: 'start-children', step: 'b' });
   });
 
-  it('of what is no list fail the step at once', () => {
+  it('from a value that is not a list fail the step at once', () => {
     const { write, ...rest } = onEvaluate([mapOf('it', { over: 5 })], [], { epoch: 3 });
     expect(write?.execution?.version).toBe(2);
     expect(write?.step).toMatchObject({

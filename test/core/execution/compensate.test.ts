@@ -37,7 +37,7 @@ describe('the end of an undo', () => {
     return write?.execution?.endedAt === undefined ? undefined : write.execution.status;
   };
 
-  it('is written to the execution alone, and then told; the wake time stays', () => {
+  it('is written to the execution alone, and then announced; the wake time stays', () => {
     const state = compensating([recordOf('a', 'compensated'), recordOf('b', 'fenced')]);
     const { write, ...rest } = see(plan, state);
     expect(write?.step).toBeUndefined();
@@ -146,7 +146,7 @@ describe('an end', () => {
       dispatches: { k: { count: 1, lastAt: 1 } },
       ...more,
     });
-  const told = {
+  const announcement = {
     about: 'end',
     executionId: 'e-1',
     workflow: 'flow',
@@ -159,7 +159,7 @@ describe('an end', () => {
   it('is announced, and with the write that says so nobody watches any more', () => {
     const state = of();
     const { write, ...rest } = see(plan, state);
-    expect(rest).toStrictEqual({ ...none, announce: told });
+    expect(rest).toStrictEqual({ ...none, announce: announcement });
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       version: 2,
@@ -169,20 +169,23 @@ describe('an end', () => {
     });
   });
 
-  it('is told to the parent, and of a part of a list to nobody else', () => {
+  it('is announced to the parent, and that of a part of a list only to it', () => {
     const parent = { executionId: 'p', step: 's', index: 0 };
     const end = { status: 'succeeded', version: 1, clean: false };
-    expect(see(plan, of({ parent }))).toMatchObject({ announce: told, notifyParent: { parent, end } });
+    expect(see(plan, of({ parent }))).toMatchObject({
+      announce: announcement,
+      notifyParent: { parent, end },
+    });
     const part = see(plan, of({ parent: { ...parent, part: true } }));
     expect(part).not.toHaveProperty('announce');
     expect(part.notifyParent).toStrictEqual({ parent: { ...parent, part: true }, end });
   });
 
-  it('is told once, by who wrote it or by a supervisor', () => {
+  it('is announced once, by its writer or by a supervisor', () => {
     const { wakeAt: _, ...over } = of().execution;
     expect(see(plan, { ...of(), execution: over })).toStrictEqual(none);
     expect(see(plan, of(), { by: 'agent', lostRace: true })).toStrictEqual(none);
-    expect(see(plan, of(), { by: 'agent' }).announce).toStrictEqual(told);
-    expect(see(plan, of(), { lostRace: true }).announce).toStrictEqual(told);
+    expect(see(plan, of(), { by: 'agent' }).announce).toStrictEqual(announcement);
+    expect(see(plan, of(), { lostRace: true }).announce).toStrictEqual(announcement);
   });
 });

@@ -194,7 +194,7 @@ describe('the wake time of steps of all kinds (S12)', () => {
     );
   });
 
-  it('is before anything that only time makes due: until then a look finds nothing to write', () => {
+  it('is before anything that only time makes due: until then an evaluation finds nothing to write', () => {
     let looked = 0;
     check(
       fc.property(mixedCases, fc.double({ min: 0, max: 1, noNaN: true }), ({ plan, state }, part) => {

@@ -105,7 +105,7 @@ describe('a message (S13)', () => {
     expect(write).not.toHaveProperty('execution');
   });
 
-  it('to a process that ends before its own step looks, though another step would be looked at sooner, brings the wake time forward', () => {
+  it('to a process that ends before it evaluates its own step brings the wake time forward, even if another step is evaluated sooner', () => {
     const other: AgentStep = { ...planStep, name: 'other', pickupMs: 5_000 };
     const { write } = decide(
       planOf(planStep, other),
@@ -200,7 +200,7 @@ it.each([
 describe('a heartbeat', () => {
   const heartbeat = (step = 'it', token = 't') =>
     decide(plan, stateOf([heldAs('execute')]), { type: 'heartbeat', step, token, ...inputs });
-  it('writes the step alone, and nothing where it is none', () => {
+  it('writes the step alone, and nothing if the step has none', () => {
     const { write, ...rest } = heartbeat();
     expect(write).toEqual({ executionId: 'e-1', step: expect.objectContaining({ heartbeat: 4 }) });
     expect(rest).toEqual({ sends: [], next: { kind: 'idle' }, notes: [] });
@@ -287,7 +287,7 @@ describe('a report', () => {
     },
   );
 
-  it('that is no success reads again', () => {
+  it('of anything but success reads again', () => {
     const report = {
       kind: 'failed',
       codeReturned: true,

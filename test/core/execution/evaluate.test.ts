@@ -45,7 +45,7 @@ describe('a lease that has ended', () => {
   });
 });
 
-describe('a look at what was written, and not read since', () => {
+describe('an evaluation of a state that was written and not read since', () => {
   const unread = { sends: [], next: next('x'), notes: [] };
   it('writes nothing but the end, and reads instead', () => {
     const ended = stateOf([heldAs('execute', { leaseUntil: NOW - 1_000 })]);
@@ -54,14 +54,14 @@ describe('a look at what was written, and not read since', () => {
     expect(see(plan, ended, { fresh: false, affected: 'all' })).toStrictEqual(all);
     const done = stateOf([recordOf('it', 'done')]);
     expect(see(plan, done, { fresh: false }).write?.execution?.status).toBe('succeeded');
-    const told = stateOf([], { status: 'failed', wakeAt: NOW, endedAt: NOW });
-    expect(see(plan, told, { fresh: false }).announce).toBeDefined();
+    const failedBefore = stateOf([], { status: 'failed', wakeAt: NOW, endedAt: NOW });
+    expect(see(plan, failedBefore, { fresh: false }).announce).toBeDefined();
   });
 });
 
 describe('a question that came up', () => {
   const waiting = stateOf([recordOf('it', 'waiting', { failure: { code: 'x', message: 'y' } })]);
-  it('does not make the look forget what it was about', () => {
+  it('does not make the evaluation forget what it was about', () => {
     const decision = see(plan, waiting);
     expect(decision.write?.question).toMatchObject({ kind: 'recovery', step: 'it' });
     expect(decision.next).toStrictEqual(next('x'));

@@ -38,7 +38,7 @@ const CLAIMED: Step['status'][] = ['retrying', 'accepted', 'waiting', 'answered'
 
 describe('an effect is to be undone', () => {
   const step = undoableOf('it');
-  it('of what is done, unknown or being undone; of the rest where it may have acted', () => {
+  it('if the step is done, unknown or being undone; in other statuses if it may have acted', () => {
     const certain = ['accepted', 'unknown', 'done', 'compensating', 'compensation-failed'];
     expect(where((record) => needsUndo(step, record))).toStrictEqual(certain);
     const maybe = ['retrying', 'waiting', 'failed'];
@@ -142,7 +142,7 @@ describe('what depends on a step', () => {
     expect(clearAt(undone('b', 3), recordOf('d', 'failed'))).toBe(NOW);
   });
 
-  it('is looked at once, in however many ways it depends', () => {
+  it('is evaluated once, in however many ways it depends', () => {
     const layers = Array.from({ length: 20 }, (_, at) =>
       ['l', 'r'].map((side) =>
         agentStepOf(`${side}${at}`, { after: at === 0 ? [] : [`l${at - 1}`, `r${at - 1}`] }),

@@ -33,7 +33,7 @@ const failed = recordOf('it', 'failed', { failure });
 const ending: Partial<Execution> = { status: 'compensating', cause, wakeAt: NOW, version: 3 };
 const following: Partial<Execution> = { status: 'following-up', cause, end, wakeAt: NOW, version: 7 };
 const during = planInStatus(plan, { status: 'following-up' });
-const told = (more: Partial<Step> = {}): Step => recordOf('tell', 'done', more);
+const tellDone = (more: Partial<Step> = {}): Step => recordOf('tell', 'done', more);
 const filed = (status: Step['status'], more: Partial<Step> = {}): Step => recordOf('file', status, more);
 const at = (records: Step[], more: Partial<Execution> = {}) => stateOf(records, { ...following, ...more });
 
@@ -64,14 +64,14 @@ describe('the end', () => {
   });
 
   it.each(['failed', 'canceled', 'compensated'] as const)('is %s once all that follows is over', (status) => {
-    const over = at([failed, told(), filed('skipped')], { end: { ...end, status } });
+    const over = at([failed, tellDone(), filed('skipped')], { end: { ...end, status } });
     expect(see(plan, over).write?.execution).toMatchObject({ status, endedAt: NOW, end: { status } });
   });
 
   it('waits for every on-failure step of this epoch', () => {
-    const open = at([failed, told(), filed('retrying', { retryAt: NOW + 5 })]);
+    const open = at([failed, tellDone(), filed('retrying', { retryAt: NOW + 5 })]);
     expect(see(plan, open).write?.execution?.status ?? 'following-up').toBe('following-up');
-    const stale = at([failed, told(), filed('done')], { epoch: 2 });
+    const stale = at([failed, tellDone(), filed('done')], { epoch: 2 });
     expect(see(plan, stale).write?.execution?.status ?? 'following-up').toBe('following-up');
   });
 });
@@ -88,7 +88,7 @@ describe('while it follows up', () => {
 
   it('its own steps alone are work, in their order', () => {
     expect(openWork(during, at([failed])).map(({ step }) => step.name)).toEqual(['tell']);
-    expect(openWork(during, at([failed, told()])).map(({ step }) => step.name)).toEqual(['file']);
+    expect(openWork(during, at([failed, tellDone()])).map(({ step }) => step.name)).toEqual(['file']);
     expect(openWork(plan, stateOf([failed], { status: 'running' }))).toEqual([]);
   });
 
@@ -161,7 +161,7 @@ describe('while it follows up', () => {
 describe('an on-failure step of an earlier end', () => {
   it('begins as if it had no record, under a key of this one', () => {
     const attempts = [{ number: 3, mode: 'execute', claimedAt: 1, endedAt: 2, outcome: 'done' }] as const;
-    const before = told({ attempt: 3, key: 2, keyVariant: 1, output: {}, attempts, token: 't' });
+    const before = tellDone({ attempt: 3, key: 2, keyVariant: 1, output: {}, attempts, token: 't' });
     const { steps, execution } = stateAfterRetry(plan, at([failed, before], { epoch: 2 }));
     const anew = steps['tell'] as Step;
     expect(anew).toMatchObject({
@@ -185,7 +185,7 @@ describe('an on-failure step of an earlier end', () => {
 describe('a parent', () => {
   const child = { parent, epoch: 1 } as const;
 
-  it('is notified once, with the version of the end, before anything is told', () => {
+  it('is notified once, with the version of the end, before anything is announced', () => {
     const first = see(plan, at([failed], child));
     expect(first.notifyParent).toEqual({
       parent,
@@ -194,7 +194,7 @@ describe('a parent', () => {
     expect(first.write?.execution?.end).toEqual({ ...end, parentKnows: true });
     const known = { ...child, end: { ...end, parentKnows: true as const } };
     expect(see(plan, at([failed], known)).notifyParent).toBeUndefined();
-    const over = at([failed, told(), filed('tolerated', { mayHaveActed: true })], {
+    const over = at([failed, tellDone(), filed('tolerated', { mayHaveActed: true })], {
       ...known,
       status: 'failed',
     });
@@ -217,13 +217,16 @@ describe('a parent', () => {
     const again = { ...child, end: { ...end, parentKnows: true as const, again: true as const } };
     expect(decide(plan, at([failed], again), restart).write).toBeUndefined();
     expect(decide(plan, at([failed], child), { ...restart, endVersion: 7 }).write).toBeUndefined();
-    const over = see(plan, at([failed, told(), filed('done')], { ...again, status: 'failed', endedAt: NOW }));
+    const over = see(
+      plan,
+      at([failed, tellDone(), filed('done')], { ...again, status: 'failed', endedAt: NOW }),
+    );
     expect(over.announce).toMatchObject({ status: 'failed' });
     expect(over.write?.execution).toMatchObject({ status: 'running', epoch: 2 });
     expect(over.write?.execution).not.toHaveProperty('end');
     expect(over.next).toMatchObject({ kind: 'evaluate' });
     // An end that was written and not yet announced is not lost, either.
-    const written = at([failed, told(), filed('done')], { ...child, status: 'failed', endedAt: NOW });
+    const written = at([failed, tellDone(), filed('done')], { ...child, status: 'failed', endedAt: NOW });
     expect(decide(plan, written, restart).write?.execution).toMatchObject({
       status: 'failed',
       end: { again: true },

@@ -36,7 +36,7 @@ describe('executions that were started', () => {
   const started = { type: 'started', step: 'list', planned: planned(3), started: 2, ended: {} };
   const children = { count: 3, items: 9, tolerated: 1, started: 2, ended: {} };
 
-  it('are written into their step, which is looked at', () => {
+  it('are written into their step, which is evaluated', () => {
     const { write, ...rest } = on(stateOf([]), started);
     expect(write).toEqual({
       executionId: 'e-1',
@@ -108,7 +108,7 @@ describe('executions that were stopped', () => {
     });
   });
 
-  it('are stopped while the execution is undone, and of what has any', () => {
+  it('are stopped while the execution is undone, if the step has any', () => {
     for (const status of ['running', 'paused', 'failed'] as const)
       expect(on(stateOf([], { status }), stopped)).toEqual(nothing);
     expect(on(stateOf([recordOf('list', 'compensated')], { status: 'compensating' }), stopped)).toEqual(
@@ -202,7 +202,7 @@ describe('what executions answered', () => {
   });
 });
 
-it('an end is told with the horizon of the plan', () => {
+it('an end is announced with the horizon of the plan', () => {
   const plan = planOf({ ...planStep, leaseMs: 7_000 }, { ...map, after: ['it'] });
   const state = stateOf([recordOf('list', 'running', { children: childrenOf(2) })], { wakeAt: NOW + 99_000 });
   const event = { type: 'child-ended', step: 'list', index: 1, end: end('succeeded') };

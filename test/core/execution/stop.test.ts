@@ -51,8 +51,8 @@ it('every move out of a pause ends it, by the person who ended it, and none with
   const by = { kind: 'local', id: 'ann' } as unknown as NonNullable<Cause['by']>;
   const cause: Cause = { kind: 'cancel', at: NOW, failure, by };
   expect(after('stop', { cause }).pauses).toEqual([pause(1, { endedAt: NOW, endedBy: by })]);
-  const told = [pause(1, { endedAt: NOW - 1 })];
-  expect(after('resume', { pauses: told }).pauses).toEqual(told);
+  const endedPauses = [pause(1, { endedAt: NOW - 1 })];
+  expect(after('resume', { pauses: endedPauses }).pauses).toEqual(endedPauses);
 });
 
 describe('a step that failed for good', () => {
@@ -174,7 +174,7 @@ describe('a point of no return that is passed while its execution is undone', ()
     expect(rest).toStrictEqual({ sends: [], next: all, notes: [{ what: 'kept', executionId: 'e-1' }] });
   });
 
-  it('is said once, and only of what is being undone for a cause', () => {
+  it('is reported once, and only if the execution is undone for a cause', () => {
     const record = recordOf('p', 'done');
     expect(kept(compensating(record, { cause: { ...cause, undo: false } }))).toBe(false);
     const running = stateOf([recordOf('a', 'retrying'), record], { status: 'running', cause });
@@ -217,7 +217,7 @@ describe('executions to stop', () => {
     });
   });
 
-  it('are told what is to become of what they did', () => {
+  it('learn whether their effects are to be undone', () => {
     expect(stopped(childOf('it', { undo: 'none' }), running)).toStrictEqual({ ...one, goal: 'stop' });
     expect(stopped(childOf('it'), running, left)).toStrictEqual({ ...one, goal: 'leave' });
   });
@@ -246,7 +246,7 @@ describe('executions to stop', () => {
     expect(stopped(list, rest)).toMatchObject({ below: 60 });
   });
 
-  it('of what could have none are recorded as none', () => {
+  it('of a step that cannot have any are recorded as none', () => {
     const { write } = stops([mapOf('it', { over: 5 })], [], { epoch: 3 });
     expect(write?.step).toMatchObject({
       status: 'compensating',

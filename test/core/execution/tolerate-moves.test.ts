@@ -82,7 +82,7 @@ describe('on the way forward', () => {
   });
 
   // Between this write and the next claim a process may die.
-  it('what comes next is looked for within the horizon, however late the next look was to be', () => {
+  it('the next work is searched for within the horizon, however late the next evaluation was to be', () => {
     const late = { ...running, wakeAt: NOW + 30 * 86_400_000 };
     const { execution } = written(planOf(a, b), recordOf('a', 'failed', { failure }), late);
     expect(execution?.wakeAt).toBeGreaterThan(NOW);
@@ -100,7 +100,7 @@ describe('on the way forward', () => {
     expect(step).toMatchObject({ status: 'tolerated', mayHaveActed: false });
   });
 
-  it('what has no lasting effect is told by the agent that was tried, not by the step', () => {
+  it('the agent that was tried, not the step, says whether there is a lasting effect', () => {
     const stages = [{ ...otherStage, effect: 'none' } as const];
     const plan = planOf({ ...plain, effect: 'idempotent', recovery: stages }, b);
     const record = (stage: number) =>
@@ -112,7 +112,7 @@ describe('on the way forward', () => {
     expect(toleratedTimes(plan, stateOf([record(0)], running))).toEqual([]);
   });
 
-  it('a person is asked of what may have acted and has no undo, and the failure is kept as it is', () => {
+  it('a person is asked about a step that may have acted and has no undo, and the failure is kept', () => {
     const record = recordOf('a', 'failed', { ...acted, failure, undoDeferredAt: NOW - 9 });
     const { step, notes } = written(planOf(plain, b), record, running);
     expect(step).toMatchObject({ status: 'waiting', mayHaveActed: true, failure, undoDeferredAt: NOW - 9 });
@@ -167,7 +167,7 @@ describe('on the way forward', () => {
   });
 });
 
-it('why it failed is told by its last attempt that failed, not by what came after', () => {
+it('its last failed attempt says why it failed, not later ones', () => {
   const at = { number: 1, claimedAt: NOW, endedAt: NOW };
   const attempts: Attempt[] = [
     { ...at, mode: 'execute', outcome: 'failed', failure: { code: 'lost', message: 'l' } },
@@ -178,7 +178,7 @@ it('why it failed is told by its last attempt that failed, not by what came afte
 });
 
 describe('an on-failure step', () => {
-  it('that fails is told as what was not told', () => {
+  it('that fails is reported as not performed', () => {
     const whole = planOf(a);
     const plan: Plan = { ...planOf(a), onFailureOf: whole };
     const notes = (status: Step['status'], more: Partial<Step> = {}) =>

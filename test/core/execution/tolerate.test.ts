@@ -97,7 +97,7 @@ describe('a stop that leaves things as they are', () => {
 });
 
 describe('a stop that undoes', () => {
-  it('is looked at again, not at once, while an undo that is long overdue must wait for a child that is a point of no return', () => {
+  it('is evaluated again, not at once, while an undo that is long overdue must wait for a child that is a point of no return', () => {
     const last: ChildStep = { ...sub, name: 'last', undo: 'none', pointOfNoReturn: true };
     const { tolerate: _, ...stopped } = last;
     const deferred = { mode: 'undo', why: 'breaker', at: NOW - 5, since: NOW - DAY } as const;
@@ -220,14 +220,14 @@ it('its undo is not given up for a time in which the execution was paused', () =
 
 describe('what a tolerated child left', () => {
   const record = recordOf('sub', 'tolerated', { children: unclean });
-  it('is told by the end of its parent, to whoever asks and to a parent of that', () => {
+  it('is listed in the end of its parent, for readers and for the grandparent', () => {
     expect(standingAtEnd(planOf(sub), stateOf([record], { status: 'failed' }))?.mayStand).toBe(1);
     expect(standingAtEnd(planOf(sub), stateOf([record], { status: 'succeeded' }))?.mayStand).toBe(1);
     expect(endOf(planOf(sub), stateOf([record], { status: 'failed', cause })).clean).toBe(false);
     expect(endOf(planOf(sub), stateOf([record], { status: 'succeeded' })).left).toBe(true);
   });
 
-  it('is told also where its effects are kept', () => {
+  it('is listed also where its effects are kept', () => {
     const plan = planOf({ ...sub, undo: 'none' });
     expect(standingAtEnd(plan, stateOf([record], { status: 'succeeded' }))?.mayStand).toBe(1);
   });
@@ -239,11 +239,11 @@ it('is final before another failure is decided on', () => {
   expect(decision.write?.step).toMatchObject({ name: 'a', status: 'tolerated' });
 });
 
-it('is told by the history like any other failure, with who said so', () => {
+it('is in the history like any other failure, with the person who said so', () => {
   const approval = { kind: 'approval', name: 'ok', after: [], withinMs: 9_000, tolerate: true } as const;
   const failure = { code: 'rejected', message: 'too dear' };
   const by = { kind: 'local', name: 'eve' } as const;
   const state = stateOf([recordOf('ok', 'tolerated', { failure, by })], { status: 'succeeded' });
-  const told = explain(planOf(approval), state, NOW).past.map(({ what }) => what);
-  expect(told).toContain('local:eve answered that it cannot be done (rejected: too dear)');
+  const happened = explain(planOf(approval), state, NOW).past.map(({ what }) => what);
+  expect(happened).toContain('local:eve answered that it cannot be done (rejected: too dear)');
 });

@@ -102,7 +102,7 @@ describe('the wake time of a pause (S12)', () => {
     expect(withEnd({ 0: { status: 'succeeded', version: 5, clean: false } })).toBe(NOW + 30_000);
   });
 
-  it('is brought forward by whoever began late, to the end of the first lease; written it is in any case (F3)', () => {
+  it('is brought forward by an attempt that began late, to the end of the first lease; it is written in any case (F3)', () => {
     const works = (ms: number, name = 'it') => ({ ...heldAs('execute', { leaseUntil: NOW + ms }), name });
     const late = (more: Partial<Execution>, at = NOW - 10_000) =>
       see(plan, paused({ at }, more, [works(99_000), works(9_000, 'b')]), { by: 'agent' });
@@ -160,7 +160,7 @@ describe('the time of a pause', () => {
 });
 
 describe('what goes on', () => {
-  it('has the time of its pause once more, and all is looked at', () => {
+  it('gets the time of its pause back, and everything is evaluated', () => {
     const state = paused({}, { wakeAt: NOW + HOUR });
     const { write, ...rest } = goOn(state, inputs);
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });

@@ -71,7 +71,7 @@ describe('the choices', () => {
     expect(of(state, incidentOf(), given)).toStrictEqual(choices);
   });
 
-  it('of a question that is answered: none', () => {
+  it('a question that is answered has none', () => {
     expect(of(during('waiting', waiting), incidentOf({ closedAt: NOW }))).toStrictEqual([]);
     const { step: _, ...none } = incidentOf();
     expect(of(during('waiting', waiting), none)).toStrictEqual([]);
@@ -167,6 +167,6 @@ describe('an answer is refused', () => {
   });
 });
 
-it('each choice by which the execution goes on is a deed of the person who made it; what ends it is none', () => {
+it('each choice by which the execution goes on is an act of the person who made it; a choice that ends it is not', () => {
   expect(CHOICES.filter((choice) => deedOf(choice) === undefined)).toEqual(['undo-all', 'keep']);
 });

@@ -45,7 +45,7 @@ describe('of a step', () => {
       );
     },
   );
-  it('whose agent has no effect is none, though its failure was tolerated (seed 530000017)', () => {
+  it('whose agent has no effect is not listed, though its failure was tolerated (seed 530000017)', () => {
     const wrong = { mayHaveActed: true, wrongAnswer: '{}' };
     const tolerated = recordOf('it', 'tolerated', wrong);
     expect(effectOf(tolerated)).toBe('stands');
@@ -56,7 +56,7 @@ describe('of a step', () => {
     expect(standingAtEnd(planOf(idle), succeeded)).toBeUndefined();
     expect(standingAtEnd(planOf(undoable), succeeded)).toMatchObject({ stands: 1 });
   });
-  it('with nothing to take back is none, unless nobody can take it back', () => {
+  it('with nothing to undo is not listed, unless it is a point of no return', () => {
     const none: PlanStep = { ...planStep, name: 'it', undo: 'none' };
     expect(effectOf(recordOf('it', 'done'), none)).toBeUndefined();
     expect(effectOf(recordOf('it', 'done'), { ...none, pointOfNoReturn: true })).toBe('stands');
@@ -100,7 +100,7 @@ const many = (count: number): { plan: Plan; records: Step[] } => {
   };
 };
 
-it('the first twenty are told, and how many there are', () => {
+it('the first twenty are listed, and how many there are', () => {
   const { plan, records } = many(23);
   const standing = standingOf(plan, stateOf(records));
   expect(standing).toMatchObject({ stands: 22, mayStand: 1 });
@@ -142,7 +142,7 @@ it("an answer of 'keep' leaves all that is in effect; of an undo that failed, wh
   expect(names('recovery')).toEqual(['a', 'b', 'c']);
 });
 
-it('whatever the state, the numbers count what there is, and no more than twenty are told', () => {
+it('in any state the numbers count all effects, and at most twenty are listed', () => {
   check(
     fc.property(mixedCases, ({ plan, state }) => {
       const { stands, mayStand, first, view } = standingOf(plan, stateAfterRetry(plan, state));

@@ -53,7 +53,7 @@ it('is kept for thirty days', () => {
   expect(later.commands).toHaveLength(MAX_REMEMBERED - 9);
 });
 
-it('is, where there is no room, all but the oldest', () => {
+it('forgets the oldest if there is no room', () => {
   const one = after(filled(MAX_REMEMBERED).commands, 'cancel', NOW + MAX_REMEMBERED);
   expect(one.commands).toHaveLength(MAX_REMEMBERED);
   expect(known(one, idOf(0))).toBeUndefined();

@@ -148,7 +148,7 @@ describe('a retry', () => {
     });
   });
 
-  it('keeps a wake time that is near, and says no cause where there is none', () => {
+  it('keeps a wake time that is near, and names no cause if the execution has none', () => {
     const { cause: _, ...execution } = failed([], { wakeAt: NOW + 5 }).execution;
     const after = retried(plan, { execution, steps: {} }, given, inputs).write?.execution;
     expect(after).toMatchObject({ wakeAt: NOW + 5, retries: [{ at: NOW, reason: 'r' }] });

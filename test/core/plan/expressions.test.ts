@@ -31,7 +31,7 @@ it.each<[string, Expr, Json | undefined]>([
   expect(valueOf({ $ref, path: [] })).toEqual(value);
 });
 
-it('there is no token, item or index where nobody gives one', () => {
+it('a token, an item or an index that is not in the scope has no value', () => {
   const bare: Scope = { input: {}, output: () => undefined };
   for (const $ref of ['token:a', 'item', 'index']) expect(valueOf({ $ref, path: [] }, bare)).toBeUndefined();
 });

@@ -80,7 +80,7 @@ describe('the question about the deadline', () => {
   });
 
   const isAsked = (state: Snapshot) => see(plan, state).write?.question?.kind === 'deadline';
-  it('comes to the millisecond, and where there is no way back', () => {
+  it('comes to the millisecond, and if there is no way back', () => {
     expect([isAsked(late([])), isAsked(late([], { deadlineAt: NOW + 1 }))]).toStrictEqual([true, false]);
     expect(isAsked({ ...late([]), steps: {} })).toBe(false);
     expect(isAsked({ ...late([]), questions: { 1: incidentOf({ step: 'p', kind: 'deadline' }) } })).toBe(
@@ -163,7 +163,7 @@ describe('its answer', () => {
     expect(say(asked(), { choice: 'keep' }).write?.execution?.cause).not.toHaveProperty('by');
   });
 
-  it('gives the output of what hangs', () => {
+  it('gives the output of the step that hangs', () => {
     const { write, next, notes } = say(asked(), { choice: 'give-output', output: 1 });
     expect(changesOf(hanging, write?.step)).toStrictEqual({
       version: 5,

@@ -159,7 +159,7 @@ describe('the time of a question', () => {
     expect(choiceOf({}, [waiting], two)).toBe('undo-all');
   });
 
-  it('of a pause holds during it, and chooses the way back only where all of it is free', () => {
+  it('about a pause lasts through it, and chooses the way back only if everything is free to go back', () => {
     const kind = 'pause' as const;
     const of = (...records: Step[]) =>
       asIncident(

@@ -110,7 +110,7 @@ describe('a decision', () => {
     expect(read.steps['a']).not.toHaveProperty('output');
   });
 
-  it('of a step whose condition reads what is lost is its failure, neither a skip nor a start (V4)', () => {
+  it('to begin a step whose condition reads a lost value is the step’s failure, neither a skip nor a start (V4)', () => {
     const lost = withValue(state, { holder: 'input', ref }, 'lost');
     const { write } = decide(flow.plan, lost, evaluate);
     expect([write?.step?.status, write?.step?.failure?.code]).toEqual(['failed', 'value-lost']);

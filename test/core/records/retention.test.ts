@@ -60,7 +60,7 @@ it('it is abandoned when nobody has touched it for a day', () => {
 describe('the record of an execution', () => {
   const ended: Partial<Execution> = { status: 'succeeded', endedAt: NOW };
   const parent: Parent = { executionId: 'p-1', step: 'list', index: 0, since: NOW };
-  it('expires so long after its end, once that was told', () => {
+  it('expires a certain time after its end, once the end was announced', () => {
     expect(expiresAt(executionOf(ended), 5)).toBe(NOW + 5);
     expect(expiresAt(executionOf({ ...ended, wakeAt: NOW }), 5)).toBeUndefined();
     expect(expiresAt(executionOf({ status: 'succeeded' }), 5)).toBeUndefined();
@@ -124,7 +124,7 @@ describe('what an audit finds', () => {
     expect(heal(found('none', executionOf()), inputs)?.write?.execution?.wakeAt).toBe(NOW);
   });
 
-  it('is in order where it is watched, or has told its end', () => {
+  it('is in order if it has a wake time, or if its end was announced', () => {
     const ended = executionOf({ status: 'failed', endedAt: NOW });
     expect(heal(found('swept'), inputs)).toBeUndefined();
     expect(heal(found('none', ended), inputs)).toBeUndefined();

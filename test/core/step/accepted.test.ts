@@ -98,7 +98,7 @@ describe('a late accepted answer', () => {
     expect(after(lost(status), ACCEPTED)).toBeUndefined();
   });
 
-  it('that is known already changes nothing, whoever repeats it', () => {
+  it('that is known already changes nothing, however often it is repeated', () => {
     expect(after(probing({}, { token: 'p', actedToken: 't' }), ACCEPTED)).toBeUndefined();
     expect(after(lost('waiting', { accepted: work() }), ACCEPTED)).toBeUndefined();
     expect(after(lost('accepted', { accepted: work() }), ACCEPTED)).toBeUndefined();
@@ -112,7 +112,7 @@ describe('a late accepted answer', () => {
     expect(after(record, without as Report)).toBeUndefined();
   });
 
-  it('says nothing of work that a probe has found done, with an answer that is no output', () => {
+  it('does not mention work that a probe has found done with a wrong answer', () => {
     expect(after(lost('waiting', { wrongAnswer: '5' }), ACCEPTED)).toBeUndefined();
   });
 });
@@ -125,7 +125,7 @@ it('P7 a late success counts while the work is accepted: a probe has found it un
 });
 
 describe('a probe of accepted work', () => {
-  it('that finds it under way is no attempt, and grows the pause', () => {
+  it('that finds it under way does not count as an attempt, and grows the pause', () => {
     const record = probing();
     const next = after(record, found('running', { progress: 0.5 }));
     expect(next).toMatchObject({
@@ -175,7 +175,7 @@ describe('a probe of accepted work', () => {
     expect(next?.accepted).toBeUndefined();
   });
 
-  it('of an unknown outcome finds that the service is at it: then it is accepted', () => {
+  it('with an unknown outcome finds that the service works on it: then it is accepted', () => {
     const lost = heldAs('probe', { mayHaveActed: true });
     expect(after(lost, found('running'))).toMatchObject({
       status: 'accepted',

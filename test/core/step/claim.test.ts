@@ -205,7 +205,7 @@ describe('a heartbeat', () => {
       ...same,
     });
   });
-  it('under another token, or of what nobody holds, is none', () => {
+  it('with another token, or for a step without a lease, is ignored', () => {
     expect(afterHeartbeat(step, heldAs('execute'), { ...event, token: 'other' })).toBeUndefined();
     expect(afterHeartbeat(step, undefined, event)).toBeUndefined();
     const { leaseUntil: _, ...free } = heldAs('execute');

@@ -203,7 +203,7 @@ describe('an undo that is held back', () => {
     expect(givenUp(state({ ...back, name: 'a', undoDeferredAt: NOW }, back), two)).toBe('it');
   });
 
-  it('of an execution that goes forward no attempt is given up', () => {
+  it('in an execution that goes forward does not give up an attempt', () => {
     const list = planOf({ ...step, tolerate: true });
     const forward = stateOf([{ ...back, status: 'retrying', mayHaveActed: true }], { wakeAt: NOW });
     expect(givenUp(forward, list)).toBeUndefined();

@@ -75,7 +75,7 @@ describe('the key of an attempt', () => {
     ]);
   });
 
-  it('that acted late is the one that is undone, not that of what a person gave meanwhile (S10)', () => {
+  it('that acted late is the one that is undone, not the key of an input that a person gave meanwhile (S10)', () => {
     const plan = planOf({ ...of, recovery: [{ kind: 'askPerson', withinMs: 1, otherwise: 'undo' }] });
     const lost = recordOf('it', 'retrying', {
       attempt: 1,

@@ -60,7 +60,7 @@ describe('since when calls fail', () => {
     expect(after(answered, NOW + 20).failingSince).toBe(NOW + 20);
   });
 
-  it('is kept by an answer from before it, however late that is told (seed 31, crowded)', () => {
+  it('is kept by an answer from before it, however late that is recorded (seed 31, crowded)', () => {
     const breaker = after(undefined, NOW);
     const late = { failed: 1, answered: 2, answeredAt: NOW - 1, failure, calls: [call(NOW + 9)] };
     expect(afterCalls(breaker, 'ship', late, at(NOW + 9))).toMatchObject({
@@ -83,7 +83,7 @@ describe('since when calls fail', () => {
     expect(ofTrial(underWay, now, false)).not.toHaveProperty('failingSince');
   });
 
-  it('says of the calls since whether one was to act: then a probe that finds nothing is no answer', () => {
+  it('says whether one of the calls since was to act: then a probe that finds nothing does not count as an answer', () => {
     const probed = after(undefined, NOW, 0, 'probe');
     expect(provesNoAction(probed)).toBe(false);
     const acted = after(probed, NOW + 40_000);

@@ -103,7 +103,7 @@ describe('the death of a process after its lease', () => {
     expect(died(lost('failed', { processDeadlineAt: NOW - 1 }))).toBeUndefined();
   });
 
-  it('of an attempt that nobody knows, or that is not told apart any more, changes nothing (S5)', () => {
+  it('of an attempt that is unknown, or no longer distinguishable, changes nothing (S5)', () => {
     expect(died(lost('failed'), 'stranger')).toBeUndefined();
     const together = [{ deadlineAt: NOW + HOUR }, { token: 't', deadlineAt: NOW }];
     expect(died(lost('failed', { processes: together }), 'stranger')).toBeUndefined();
@@ -197,7 +197,7 @@ describe('a death as a decision', () => {
     expect(sooner.write?.execution).toMatchObject({ wakeAt: NOW + 1 });
   });
 
-  it('is none for what has ended (S1), for no step of the plan, and for what nobody knows', () => {
+  it('is not made for an execution that has ended (S1), a step outside the plan, or an unknown attempt', () => {
     const nothing = { sends: [], next: { kind: 'idle' }, notes: [] };
     expect(decided(lost('failed'), { status: 'failed' })).toEqual(nothing);
     expect(decided(lost('failed'), {}, 'stranger')).toEqual(nothing);

@@ -72,7 +72,7 @@ function attemptsOf(step: AgentStep): number {
 }
 
 describe('a backoff', () => {
-  it('is a whole number from 0 to its maximum for any count and any dice', () => {
+  it('is a whole number from 0 to its maximum for any count and any random number', () => {
     check(
       fc.property(
         retries,
@@ -87,7 +87,7 @@ describe('a backoff', () => {
     );
   });
 
-  it('stays within its bounds for dice that are out of theirs', () => {
+  it('stays within its bounds for random numbers outside theirs', () => {
     check(
       fc.property(retries, fc.integer({ min: 1, max: 100 }), anyNumber, (of, n, random) => {
         fc.pre(!Number.isNaN(random));
@@ -172,7 +172,7 @@ describe('a recovery with several stages', () => {
     askPerson({ within: '1h' }),
   ]);
 
-  it('goes straight to the person when an outcome cannot be settled, and ends where there is none', () => {
+  it('goes straight to the person if an outcome stays unknown, and ends if there is no person', () => {
     expect(nextWithoutVerdict(step)).toEqual({ kind: 'person' });
     expect(nextWithoutVerdict(withRecovery([retry(3)]))).toEqual({ kind: 'end' });
   });
@@ -181,7 +181,7 @@ describe('a recovery with several stages', () => {
 const stage: RetryStage = { kind: 'retry', attempts: 2, firstMs: 1_000, maxMs: 10_000 };
 const YEAR = 366 * 86_400_000;
 
-it('a backoff is the random part of what doubles up to its maximum', () => {
+it('a backoff is a random part of a maximum that doubles', () => {
   const of = (n: number, random: number) => backoffMs(stage, n, random);
   expect([of(1, 0.5), of(2, 0.5), of(4, 0.5), of(5, 0.5)]).toStrictEqual([500, 1_000, 4_000, 5_000]);
   expect([of(1, 0), of(1, 0.9999), of(1, 1), of(1, 2), of(1, -1)]).toStrictEqual([0, 999, 1_000, 1_000, 0]);

@@ -140,7 +140,7 @@ describe('what a supervisor may send to an agent now', () => {
     expect(next).toEqual({ kind: 'evaluate', fresh: true, affected: 'all' });
   });
 
-  it('is nothing of what waits for a time of its own: it waits for that as well, and is in time for it (S10, S12, F4)', () => {
+  it('excludes work that waits for a time of its own: its agent’s turn comes after that, in time (S10, S12, F4)', () => {
     const step = named('a', { undo: { kind: 'retry', attempts: 3, firstMs: 1, maxMs: 1 } });
     const admissions = { worker: admission(0, { notBefore }) };
     const heldBack = (record: Step, wakeAt: number, more: Partial<Execution> = {}) =>
@@ -207,7 +207,7 @@ describe('what a supervisor may send to an agent now', () => {
       expect(after({ retryAt: NOW - 60_000, ...deferred('unclaimed') })?.step?.retryAt).toBe(NOW + 400_000);
     });
 
-    it('is looked at every horizon, if that costs less or may be needed', () => {
+    it('is evaluated every horizon, if that costs less or may be needed', () => {
       const put = (...given: Parameters<typeof turn>) => {
         const { write, sends } = turn(...given);
         expect(write).not.toHaveProperty('step');

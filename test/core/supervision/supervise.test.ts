@@ -42,7 +42,7 @@ describe('a supervisor', () => {
     ).toBeDefined();
   });
 
-  it('sends what follows for the first time, which is no repetition', () => {
+  it('sends work that follows for the first time, which is not a repetition', () => {
     const state = stateOf([], { wakeAt: NOW });
     expect(supervise(one, state, evaluate('supervisor', { affected: ['b'] }))).toStrictEqual({
       write: {
@@ -110,7 +110,7 @@ describe('a supervisor', () => {
     it('gives it a pickup time first', () => {
       expect(unclaimed(NOW - 29_999).write?.step).toBeUndefined();
     });
-    it('looks meanwhile where that costs no more than four looks', () => {
+    it('evaluates meanwhile if that costs no more than four evaluations', () => {
       const at = (leaseMs: number) =>
         unclaimed(NOW - 30_000, { plan: planOf(named('b', { leaseMs })) }).write?.step;
       expect(at(15_000)).toBeUndefined();
@@ -244,7 +244,7 @@ describe('risk is noticed in a write that is made anyway', () => {
     expect(whyOf([], before)).toBeUndefined();
   });
 
-  it('of a message that nobody takes since it could be taken, and not since that was noticed', () => {
+  it('for a message that no agent takes, since it could be taken, and not since that was noticed', () => {
     const deferred = { ...deferredFor('unclaimed'), since: NOW - 60_000 };
     expect(noticed(retrying('b', { deferred }))).toBe(NOW - 60_000);
   });

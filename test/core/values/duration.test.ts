@@ -80,7 +80,7 @@ describe('a duration', () => {
     },
   );
 
-  it('of any text is a whole number of ms from 1 to the maximum, or refused', () => {
+  it('with any text is a whole number of ms from 1 to the maximum, or refused', () => {
     check(
       fc.property(fc.stringMatching(/^(\d{1,6}(\.\d{1,4})?(ms|s|m|h|d)?){0,3}$/), (text) => {
         let ms: number;

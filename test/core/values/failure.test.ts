@@ -20,7 +20,7 @@ it.each([null, undefined, 5, Symbol('x'), {}, [], () => 1])('of %p is made witho
   expect(failureOf(thrown)).toMatchObject({ code: 'Error', message: expect.any(String) });
 });
 
-it('of an object that cannot be turned into text is made without a throw', () => {
+it('for an object that cannot be turned into text does not throw', () => {
   const hostile = {
     toString: (): never => {
       throw new Error('restart');
@@ -54,7 +54,7 @@ describe('what caused an error', () => {
     expect(messageOf(error('fetch failed', { cause }))).toBe(message);
   });
 
-  it('is told of each of several errors, of many the first three', () => {
+  it('is listed for each of several errors, for many the first three', () => {
     const refused = [error('connect ECONNREFUSED ::1:80'), error('connect ECONNREFUSED 127.0.0.1:80')];
     const cause = error('', { name: 'AggregateError', code: 'ECONNREFUSED', errors: refused });
     expect(messageOf(error('fetch failed', { cause }))).toBe(
@@ -65,7 +65,7 @@ describe('what caused an error', () => {
     expect(messageOf(all)).toBe('all failed: e1; e2: why; e3; and 2 more: after all');
   });
 
-  it('is told five deep', () => {
+  it('is listed five deep', () => {
     const deep = [1, 2, 3, 4, 5, 6, 7].reduceRight<unknown>(
       (cause, n) => error(`c${n}`, { cause }),
       undefined,
@@ -73,7 +73,7 @@ describe('what caused an error', () => {
     expect(messageOf(error('c0', { cause: deep }))).toBe('c0: c1: c2: c3: c4: c5');
   });
 
-  it('is told once where it goes round in a circle', () => {
+  it('is listed once if it goes round in a circle', () => {
     const round = error('a') as Error & { cause?: unknown; errors?: unknown };
     round.cause = error('b', { cause: round, errors: [round] });
     expect(messageOf(round)).toBe('a: b');

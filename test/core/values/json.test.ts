@@ -181,7 +181,7 @@ it('keys are sorted at every level, with nothing between', () => {
   expect(canonicalJson([1, [2, 'x']])).toBe('[1,[2,"x"]]');
 });
 
-it('of all keys that objects inherit only the one is forbidden that sets a prototype', () => {
+it('the only forbidden inherited key is the one that sets a prototype', () => {
   expect(FORBIDDEN_KEY).toBe('__proto__');
   for (const key of ['constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__']) {
     const value = { a: { [key]: { [key]: 1 } } };

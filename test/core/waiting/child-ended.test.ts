@@ -35,7 +35,7 @@ const undoing = (restartedAfter: Record<string, number>): Children =>
     { try: 2, stop: { goal: 'recall', below: 0 }, rounds: { done: 1, compensating: 1 }, restartedAfter },
   );
 
-describe('an end that a parent is told', () => {
+describe('an end that is announced to a parent', () => {
   const known = { 0: end('succeeded', 4) };
   const before = running(childrenOf(3, known));
 
@@ -53,8 +53,8 @@ describe('an end that a parent is told', () => {
       writeId: 'w-new',
     });
     expect(write?.executionId).toBe('e-1');
-    const told = decide(familyPlan, state, { type: 'child-ended', ...news, ...inputs });
-    expect(told.write?.execution?.wakeAt).toBe(NOW + HORIZON);
+    const decision = decide(familyPlan, state, { type: 'child-ended', ...news, ...inputs });
+    expect(decision.write?.execution?.wakeAt).toBe(NOW + HORIZON);
     expect(rest).toEqual({
       sends: [],
       next: { kind: 'evaluate', fresh: true, affected: ['list'] },
@@ -141,7 +141,7 @@ describe('an end that a parent is told', () => {
     expect(notifyParent(state, of)).toEqual(nothing());
   });
 
-  it('of a round is news while that is undone, if it is later than what it went on from', () => {
+  it('of a round counts while the round is undone, if it is later than the end from which it went on', () => {
     const record = running(undoing({ 1: 4, 2: 9 }), { status: 'compensating' });
     const state = stateOf([record], { status: 'compensating' });
     const { write } = notifyParent(state, { index: 0, try: 1 });

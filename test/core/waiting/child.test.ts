@@ -135,7 +135,7 @@ describe('the executions of a list', () => {
     expect(none?.input).toEqual({ items: [2] });
   });
 
-  it('are none of what is no list, or one of more than 10 000 items', () => {
+  it('do not exist for a value that is not a list, or for more than 10 000 items', () => {
     const message = "the value of 'over' is not a list";
     expect(familyIn(map, { list: 'ab' })).toEqual({ code: 'not-a-list', message });
     expect(familyIn(map, {})).toEqual({ code: 'not-a-list', message });

@@ -87,7 +87,7 @@ describe('a wait', () => {
     const { plan, state } = on(of, record, more);
     return passTime(plan, state, inputs);
   };
-  it('fails where a number is no time that anybody means, and says what it would be in seconds', () => {
+  it('fails if a number is not a plausible time, and says what it would be in seconds', () => {
     expect(passed(data, undefined, { input: { at: 1_764_158_400 } })).toMatchObject({
       status: 'failed',
       failure: {
@@ -241,8 +241,8 @@ describe('a step of each kind', () => {
   it('is due at its time, with its executions or without', () => {
     const due = (of: PlanStep, record: Step) =>
       endAtTime.dueAt?.(planOf(of), stateOf([record], { startedAt: NOW }), { readAt: NOW, work: [] });
-    const told = { at: NOW + 9, step: 'it', coming: expect.anything() };
-    expect(due(agentStepOf('it', within), recordOf('it', 'retrying'))).toEqual([told]);
-    expect(due(mapOf('it', within), recordOf('it', 'running', running))).toEqual([told]);
+    const timeOver = { at: NOW + 9, step: 'it', coming: expect.anything() };
+    expect(due(agentStepOf('it', within), recordOf('it', 'retrying'))).toEqual([timeOver]);
+    expect(due(mapOf('it', within), recordOf('it', 'running', running))).toEqual([timeOver]);
   });
 });

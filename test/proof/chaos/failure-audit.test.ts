@@ -22,7 +22,7 @@ import {
 } from './failure-evidence.ts';
 
 describe('an order', () => {
-  it('is clean when it is fulfilled, when its mail was declined, and when it is taken back and told of', () => {
+  it('is clean if it is fulfilled, if its mail was declined, and if it is undone and announced', () => {
     expect(found(evidence([FULFILLED], ledger(...FULFILLED_LEDGER)))).toEqual([]);
     const unmailed = snapshot('o', order, 'succeeded', { pay: 'done', ship: 'done', mail: 'tolerated' });
     expect(found(evidence([unmailed], ledger(...FULFILLED_LEDGER.slice(0, 2))))).toEqual([]);

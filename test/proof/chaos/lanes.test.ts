@@ -80,7 +80,7 @@ const verdict = (minutes: number, declined: readonly string[]) =>
     declined: new Set(declined),
   });
 
-it('finds an end in failure of what nobody declined', () => {
+it('finds a failed execution that no service declined', () => {
   const line = 'a has failed, and nothing of it was declined: no cause';
   const lines = (declined: readonly string[]) =>
     verdict(1, declined).lines.filter((one) => one.includes(line));

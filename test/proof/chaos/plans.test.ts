@@ -32,10 +32,10 @@ describe('the random source', () => {
   });
 
   it('stay in their bounds and reach them', () => {
-    const dice = drawsOf(3);
-    const drawn = Array.from({ length: 2_000 }, () => dice.between(2, 5));
+    const draws = drawsOf(3);
+    const drawn = Array.from({ length: 2_000 }, () => draws.between(2, 5));
     expect(new Set(drawn)).toEqual(new Set([2, 3, 4, 5]));
-    const shares = Array.from({ length: 2_000 }, () => dice.chance(0.25)).filter(Boolean).length;
+    const shares = Array.from({ length: 2_000 }, () => draws.chance(0.25)).filter(Boolean).length;
     expect(shares).toBeGreaterThan(400);
     expect(shares).toBeLessThan(600);
   });

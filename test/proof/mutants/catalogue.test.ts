@@ -67,7 +67,7 @@ describe('a planted bug', () => {
     ]);
   });
 
-  it('is looked for first in worlds that it has', () => {
+  it('is searched for first in worlds that it has', () => {
     const killer = { kind: 'simulation', mode: 'all', worlds: 8, first: [7] } as const;
     const beyond = { ...one, id: 'n', killer: { ...killer, first: [7, 8] } };
     expect(catalogueProblems([{ ...one, killer }, beyond], () => 'a + b')).toEqual([

@@ -13,7 +13,7 @@ const EXECUTIONS = Number(process.env['CROWD'] ?? 4_000);
 /** Each takes 200 ms for a message. */
 const WORKED_OFF_MS = (EXECUTIONS / PROCESSES) * 200;
 
-it('few second copies of what waits in a long queue are put into it', async () => {
+it('few second copies of waiting messages are put into a long queue', async () => {
   const crowd = await runCrowd({
     executions: EXECUTIONS,
     arrivalMs: 10_000,

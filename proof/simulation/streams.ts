@@ -24,27 +24,27 @@ import { TOLERANCE_RATES } from './tolerance.ts';
 import type { Traits } from './traits.ts';
 
 /** Streams other than the world's own. */
-const TOLERANCE_DICE = 0x70_1e_ca_7e;
-const CAST_DICE = 0x0f_0c_e7_e5;
-const TIMES_DICE = 0x0d_ea_d1_1e;
-const GROUP_DICE = 0x6_70_0b_5a;
-const ON_FAILURE_DICE = 0x0f_0a_11_ed;
-const STAGE_DICE = 0x57_a6_e5;
-const CONTAINER_DICE = 0xc0_47_a1_4e;
-const PAUSE_DICE = 0x0a_05_ed_5e;
-const ANSWER_DICE = 0x0b_ad_a4_55;
-const REMINDER_DICE = 0x4e_31_3d_e4;
-const PROBE_DICE = 0x09_40_be_5d;
-const BEAT_DICE = 0x0b_ea_75_11;
-const WAIT_DICE = 0x05_40_47_3a;
-const BULK_DICE = 0x0b_01_4d_1c;
-const ROUND_DICE = 0x40_07_0d_55;
-const ACCEPTANCE_DICE = 0x0a_cc_e9_7d;
-const LANE_DICE = 0x01_a4_e5_00;
-const JUMP_DICE = 0x0c_10_c4_50;
-const MAIL_DICE = 0x0_a1_1b_0c;
+const TOLERANCE_STREAM = 0x70_1e_ca_7e;
+const CAST_STREAM = 0x0f_0c_e7_e5;
+const TIMES_STREAM = 0x0d_ea_d1_1e;
+const GROUP_STREAM = 0x6_70_0b_5a;
+const ON_FAILURE_STREAM = 0x0f_0a_11_ed;
+const STAGE_STREAM = 0x57_a6_e5;
+const CONTAINER_STREAM = 0xc0_47_a1_4e;
+const PAUSE_STREAM = 0x0a_05_ed_5e;
+const ANSWER_STREAM = 0x0b_ad_a4_55;
+const REMINDER_STREAM = 0x4e_31_3d_e4;
+const PROBE_STREAM = 0x09_40_be_5d;
+const BEAT_STREAM = 0x0b_ea_75_11;
+const WAIT_STREAM = 0x05_40_47_3a;
+const BULK_STREAM = 0x0b_01_4d_1c;
+const ROUND_STREAM = 0x40_07_0d_55;
+const ACCEPTANCE_STREAM = 0x0a_cc_e9_7d;
+const LANE_STREAM = 0x01_a4_e5_00;
+const JUMP_STREAM = 0x0c_10_c4_50;
+const MAIL_STREAM = 0x0_a1_1b_0c;
 
-type Dice = Pick<
+type Streams = Pick<
   Host,
   | 'tolerance'
   | 'cast'
@@ -69,7 +69,7 @@ type Dice = Pick<
   | 'sending'
 >;
 
-export function diceOf(
+export function streamsOf(
   seed: number,
   {
     tolerates,
@@ -94,31 +94,31 @@ export function diceOf(
     sends,
   }: Traits,
   isMild: boolean,
-): Dice {
-  const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
+): Streams {
+  const own = (stream: number): Choice => choiceOf(seededRandom(seed ^ stream));
   return {
-    tolerance: tolerates ? own(TOLERANCE_DICE) : undefined,
-    cast: asksAnother ? new Cast(own(CAST_DICE)) : undefined,
-    times: hasTimes && !isMild ? own(TIMES_DICE) : undefined,
-    groups: groups ? own(GROUP_DICE) : undefined,
-    onFailure: followsUp ? own(ON_FAILURE_DICE) : undefined,
-    stages: changesStages && !isMild ? own(STAGE_DICE) : undefined,
+    tolerance: tolerates ? own(TOLERANCE_STREAM) : undefined,
+    cast: asksAnother ? new Cast(own(CAST_STREAM)) : undefined,
+    times: hasTimes && !isMild ? own(TIMES_STREAM) : undefined,
+    groups: groups ? own(GROUP_STREAM) : undefined,
+    onFailure: followsUp ? own(ON_FAILURE_STREAM) : undefined,
+    stages: changesStages && !isMild ? own(STAGE_STREAM) : undefined,
     running: new Running(),
-    pausing: pausesWhole && !isMild ? own(PAUSE_DICE) : undefined,
-    containers: hasContainers && !isMild ? own(CONTAINER_DICE) : undefined,
-    reminders: reminds && !isMild ? own(REMINDER_DICE) : undefined,
-    probing: probesSlowly && !isMild ? own(PROBE_DICE) : undefined,
-    beats: beats && !isMild ? own(BEAT_DICE) : undefined,
-    answers: answersWrongly && !isMild ? own(ANSWER_DICE) : undefined,
-    waits: waitsShortly && isMild ? own(WAIT_DICE) : undefined,
-    accepting: accepts && !isMild ? own(ACCEPTANCE_DICE) : undefined,
-    repeating: repeats && !isMild ? own(ROUND_DICE) : undefined,
+    pausing: pausesWhole && !isMild ? own(PAUSE_STREAM) : undefined,
+    containers: hasContainers && !isMild ? own(CONTAINER_STREAM) : undefined,
+    reminders: reminds && !isMild ? own(REMINDER_STREAM) : undefined,
+    probing: probesSlowly && !isMild ? own(PROBE_STREAM) : undefined,
+    beats: beats && !isMild ? own(BEAT_STREAM) : undefined,
+    answers: answersWrongly && !isMild ? own(ANSWER_STREAM) : undefined,
+    waits: waitsShortly && isMild ? own(WAIT_STREAM) : undefined,
+    accepting: accepts && !isMild ? own(ACCEPTANCE_STREAM) : undefined,
+    repeating: repeats && !isMild ? own(ROUND_STREAM) : undefined,
     erasing: isMild ? undefined : eraserOf(seed),
-    laning: hasLanes && !isMild ? own(LANE_DICE) : undefined,
-    jumping: clocksJump && !isMild ? own(JUMP_DICE) : undefined,
-    sending: sends ? own(MAIL_DICE) : undefined,
+    laning: hasLanes && !isMild ? own(LANE_STREAM) : undefined,
+    jumping: clocksJump && !isMild ? own(JUMP_STREAM) : undefined,
+    sending: sends ? own(MAIL_STREAM) : undefined,
     // Each id has only one execution, whose commands it distinguishes.
-    bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,
+    bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_STREAM)) : undefined,
   };
 }
 
