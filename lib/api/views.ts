@@ -45,7 +45,6 @@ import {
   pauseOf,
   type Step,
 } from '../core/records/state.ts';
-import { receivedBy } from '../core/waiting/receive.ts';
 import { underWay } from '../core/holds/pause.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { leftOutOf } from '../core/step/history.ts';
@@ -53,7 +52,7 @@ import { shownStatus } from '../core/step/turn.ts';
 import { childIds, idsOfTries } from '../core/waiting/child.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { roundMessage, roundOf } from '../core/waiting/rounds.ts';
-import { waitsUntil } from '../core/waiting/waits.ts';
+import { receivedBy, waitsUntil } from '../core/waiting/waits.ts';
 import { rootOf } from '../core/values/names.ts';
 import type {
   AcceptedView,

@@ -10,8 +10,7 @@
 
 import { stateAfterRetry } from './execution/after-retry.ts';
 import { decideChildren } from './execution/on-child.ts';
-import { deliver } from './execution/on-message.ts';
-import { heartbeat, processDied, report } from './execution/on-report.ts';
+import { deliver, heartbeat, processDied, report } from './execution/on-message.ts';
 import { obey } from './operators/obey.ts';
 import { enter } from './decisions/change.ts';
 import { answerIncident } from './operators/incidents.ts';

@@ -39,8 +39,7 @@ import { askAboutPause, waitForLate } from './holds/pause.ts';
 import { closeIncidents } from './operators/incidents.ts';
 import { giveUpDeferred } from './step/defer.ts';
 import type { Rule } from './step/rule.ts';
-import { takeMessage } from './waiting/receive.ts';
-import { endAtTime } from './waiting/waits.ts';
+import { endAtTime, takeMessage } from './waiting/waits.ts';
 import type { ExecutionStatus } from './moves.ts';
 
 // `announceChange` puts each change of a question on the event bus, at least once.

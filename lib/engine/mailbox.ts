@@ -2,7 +2,7 @@
  * The mailbox of an execution, read for a decision that asks for it, and its wake time.
  *
  * Owns: both reads, and when the wake time goes. Does not own: which message is taken, and what that writes
- * (`core/waiting/receive.ts`).
+ * (`core/waiting/waits.ts`).
  *
  * S12 a process that evaluates an execution because of its mailbox has read or written the mailbox before the
  * execution's own records. If a step waited for one of the messages then, the evaluation took it; a process

@@ -1,7 +1,7 @@
 /**
  * Why, for steps that take messages: which one a step took, or waits for, and what no step has taken.
  *
- * Owns: these words. Does not own: which message is taken (`waiting/receive.ts`). A mailbox that was not read
+ * Owns: these words. Does not own: which message is taken (`waiting/waits.ts`). A mailbox that was not read
  * is not mentioned.
  */
 

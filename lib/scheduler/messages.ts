@@ -2,7 +2,7 @@
  * Messages to executions: accepted once each, in order, for the steps that take them.
  *
  * Owns: what is refused with which code, the order of a send (message with mailbox, evaluation), a repeated
- * send. Does not own: which message a step takes (`core/waiting/receive.ts`), the records
+ * send. Does not own: which message a step takes (`core/waiting/waits.ts`), the records
  * (`core/records/mailbox.ts`).
  *
  * M1 what was written is taken though the sender dies: the mailbox has a wake time, by which a supervisor
@@ -25,7 +25,7 @@ import {
 } from '../core/records/mailbox.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { isSatisfied, isUndecided, type Step } from '../core/records/state.ts';
-import { receivedBy } from '../core/waiting/receive.ts';
+import { receivedBy } from '../core/waiting/waits.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
 import { isSteadfastError, refuse, type SteadfastError } from '../core/values/errors.ts';
 import { defined } from '../core/values/defined.ts';

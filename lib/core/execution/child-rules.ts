@@ -30,13 +30,16 @@ import type { Rule } from '../step/rule.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
 import { childIds, childrenFailure, plannedOf, placesToTake, nextStarts } from '../waiting/child.ts';
 import {
+  afterTry,
   childrenStopped,
   indexesToStop,
+  isCleanEnd,
   MAX_STOPS,
+  nextTryBegun,
   staysDone,
   stepOnceStopped,
-} from '../waiting/child-stop.ts';
-import { afterTry, isCleanEnd, nextTryBegun, tryOf } from '../waiting/child-tries.ts';
+  tryOf,
+} from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { firstRoundAwaits, goesBack, roundBefore } from '../waiting/rounds.ts';
 import { waitEndsAt } from '../waiting/waits.ts';

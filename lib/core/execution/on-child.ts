@@ -24,7 +24,7 @@ import {
   type ExecutionChanges,
   stepAfter,
 } from '../decisions/change.ts';
-import { MAX_GATHERED_BYTES } from '../records/children.ts';
+import { failedOf, MAX_GATHERED_BYTES } from '../records/children.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { ChildEvent, ChildrenDone } from '../decisions/events.ts';
@@ -45,9 +45,8 @@ import {
 import { lostValue } from '../step/left-out.ts';
 import { undoesNothing } from '../step/effect.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
-import { childEnded, childrenStarted, failedOf, isEndDue } from '../waiting/child.ts';
-import { childrenStopped, staysDone } from '../waiting/child-stop.ts';
-import { afterTry } from '../waiting/child-tries.ts';
+import { childEnded, childrenStarted, isEndDue } from '../waiting/child.ts';
+import { afterTry, childrenStopped, staysDone } from '../waiting/child-tries.ts';
 import { roundRead } from './on-round.ts';
 
 export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & DecisionInputs): Decision {

@@ -1,16 +1,20 @@
 /**
- * Decides what becomes of a message that has come to an agent: its step is claimed now, waits, is deferred,
- * or is already past the message.
+ * Decides what follows from what an agent says of one attempt: that a message came (its step is claimed now,
+ * waits, is deferred, or is already past the message), that the attempt is alive, how it ended, or that its
+ * process is dead.
  *
- * Owns: the answer to a `deliver`, and what a claim writes to the step, in the modes execute, probe and undo.
- * Does not own: which work there is (`step/ready.ts`), the lease (`step/lease.ts`), how an attempt ends
- * (`step/report.ts`).
+ * Owns: the answers to `deliver`, `heartbeat`, `report` and `process-died`; what a claim writes to the step,
+ * in the modes execute, probe and undo; when the read after a report is not needed. Does not own: which work
+ * there is (`step/ready.ts`), the lease (`step/lease.ts`), the record of an end (`step/report.ts`), what
+ * comes next (`rules.ts`).
  *
- * S2 only the message's own work is claimed, on the version that was read. S3 a fresh token per claim. S4 one
- * holder at a time. S9 only a claim counts an attempt. S18 the claim records its effect key, with the agent
- * and the input that the key stands for. S12 deferred work has a far wake time: the process that claims it,
- * or defers it again, brings the wake time forward in the same transaction; so does a claim whose lease ends
- * with its process, possibly before the wake time.
+ * S2 only the message's own work is claimed, on the version that was read. S3 a fresh token per claim; a
+ * report counts only under its own token, or as a late success. S4 one holder at a time. S9 only a claim
+ * counts an attempt. S18 the claim records its effect key, with the agent and the input that the key stands
+ * for. C1 a healthy step is decided without a second read. S12 deferred work has a far wake time: the process
+ * that claims it, or defers it again, brings the wake time forward in the same transaction; so does a claim
+ * whose lease ends with its process, possibly before the wake time; so do a late success, which no lease
+ * covers, and a death that is recorded late.
  */
 
 import {
@@ -22,17 +26,30 @@ import {
 } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
-import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
-import type { Snapshot } from '../records/snapshot.ts';
-import { isLeased, type NotBefore, type Step } from '../records/state.ts';
-import { deferral, isOpenToLateMessages } from '../step/defer.ts';
+import { resolvedBySuccess } from '../operators/incidents.ts';
+import {
+  agentStep,
+  type AgentStep,
+  dependentsOf,
+  endsByParty,
+  graphOf,
+  type Plan,
+  type PlanStep,
+} from '../plan/plan.ts';
+import { isPersonAsked, needsPerson, type Snapshot } from '../records/snapshot.ts';
+import { isForward, isLeased, isSatisfied, isTerminal, type NotBefore, type Step } from '../records/state.ts';
+import { deferral, hasNoDeadline, isOpenToLateMessages } from '../step/defer.ts';
 import { keyOfClaim } from '../step/effect-key.ts';
 import { effectOf } from '../step/effect.ts';
-import { leaseEndsAt, leaseSpanMs, shortestMs } from '../step/lease.ts';
+import { afterHeartbeat, leaseEndsAt, leaseSpanMs, shortestMs } from '../step/lease.ts';
 import { withProcess } from '../step/process-deadline.ts';
 import { openWork, type Work, workKey } from '../step/ready.ts';
-import { isLeaving } from '../step/recovery.ts';
-import { isTimeOver } from '../step/within.ts';
+import { attemptedVariant, isLeaving } from '../step/recovery.ts';
+import { afterDeath, reported } from '../step/report.ts';
+import { mayStillSucceed } from '../step/turn.ts';
+import { isTimeOver, timeOverAt } from '../step/within.ts';
+import { defined } from '../values/defined.ts';
+import type { Failure } from '../values/failure.ts';
 
 /**
  * A message that is early by at most this waits in the agent; an earlier one is dropped, and the wake time
@@ -187,4 +204,107 @@ function countsOf({ mode, attempt, step }: Work, before: Step): StepChanges {
     nextStage: undefined,
     ...keyOfClaim(step, before),
   };
+}
+
+export function heartbeat(plan: Plan, state: Snapshot, event: EventOf<'heartbeat'>): Decision {
+  const planStep = agentStep(plan, event.step);
+  const record = state.steps[event.step];
+  const step = planStep && afterHeartbeat(attemptedVariant(planStep, record), record, event);
+  return step === undefined ? nothing() : writing(state.execution.id, { step }, IDLE);
+}
+
+export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): Decision {
+  const planStep = agentStep(plan, event.step);
+  const before = state.steps[event.step];
+  const { execution } = state;
+  const about = { step: event.step, attempt: before?.attempt ?? 0 };
+  const step =
+    planStep === undefined || isTerminal(execution.status)
+      ? undefined
+      : reported(planStep, before, {
+          ...event,
+          mayFail: mayStillSucceed(plan, planStep, state),
+          isOverTime: isTimeOver(planStep, state, event.now),
+          isOnFailure: plan.onFailureOf !== undefined,
+          ...(before?.mode === undefined ? {} : { unbounded: hasNoDeadline(before.mode, execution) }),
+          ...(isForward(execution.status) ? { overAt: overAt(planStep, state, event.now) } : {}),
+        });
+  if (step === undefined)
+    return nothing(IDLE, { what: 'report-refused', executionId: execution.id, ...about });
+  const ms = recoveredIn(before, step, event.now);
+  if (isLeased(before)) {
+    const fresh = !(event.onTime && mayDecideUnread(plan, state, step));
+    const note = {
+      what: `step-${step.status}`,
+      ...about,
+      ...defined({ ms, failure: failureOfLatest(step) }),
+    };
+    return writing(execution.id, { step }, evaluateNext([event.step], fresh), note);
+  }
+  // Nor does a person have to answer a question that the work has answered.
+  const question = resolvedBySuccess(state, event.step, event);
+  const adopted = executionAfter(execution, 'adopt', event, {});
+  const note = { what: 'adopted', ...about, ms };
+  return writing(execution.id, { step, execution: adopted, question }, evaluateNext([event.step]), note);
+}
+
+/**
+ * Under the lease, a death is the end of the attempt; later it only changes a time, which no lease covers.
+ */
+export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process-died'>): Decision {
+  const planStep = agentStep(plan, event.step);
+  const before = state.steps[event.step];
+  const { execution } = state;
+  if (planStep === undefined || before === undefined || isTerminal(execution.status)) return nothing();
+  const isOverTime = isTimeOver(planStep, state, event.now);
+  const step = afterDeath(planStep, before, { ...event, isOverTime });
+  if (step === undefined) return nothing();
+  const about = {
+    what: event.returned === true ? 'attempt-over' : 'process-died',
+    step: event.step,
+    attempt: before.attempt,
+    ...defined({ failure: before.leaseUntil === undefined ? undefined : failureOfLatest(step) }),
+  };
+  const next = evaluateNext([event.step]);
+  if (before.leaseUntil !== undefined && step.leaseUntil === undefined)
+    return writing(execution.id, { step }, next, { ...about, detail: before.mode });
+  const dueAt = step.processDeadlineAt + attemptedVariant(planStep, step).settleMs;
+  const nearer = executionAfter(execution, 'adopt', event, { wakeAt: dueAt });
+  return writing(execution.id, { step, execution: nearer }, next, about);
+}
+
+/** The end of the step's time or of the execution's; a deadline that has passed no longer ends anything. */
+const overAt = (step: AgentStep, state: Snapshot, now: number): number =>
+  Math.min(
+    timeOverAt(step, state),
+    state.execution.deadlineAt > now ? state.execution.deadlineAt : Number.POSITIVE_INFINITY,
+  );
+
+const failureOfLatest = ({ attempts }: Step): Failure | undefined => attempts.at(-1)?.failure;
+
+/** How long a step that is now done took from its first failed try. */
+function recoveredIn(before: Step | undefined, step: Step, now: number): number | undefined {
+  const first = before?.attempts.find((attempt) => attempt.outcome !== 'done');
+  return step.status !== 'done' || first === undefined ? undefined : now - first.endedAt;
+}
+
+/**
+ * After an on-time `done` the second read is not needed (C1) if the claim's snapshot is enough: to send to
+ * dependents that wait only for this step and have no condition, or to end the execution if everything else
+ * was already finished.
+ */
+function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
+  const { status } = state.execution;
+  // If only an approval is open, no answer of a person concerns this step.
+  const isApproved = isForward(status) && isPersonAsked(state) && !needsPerson(state);
+  const isPlain = status === 'running' || isApproved;
+  if (step.status !== 'done' || !isPlain) return false;
+  const dependents = dependentsOf(plan, step.name);
+  if (dependents.length > 0) {
+    // A callback may have been answered since, and a message may have come.
+    return dependents.every(
+      (other) => other.after.length === 1 && other.when === undefined && !endsByParty(other),
+    );
+  }
+  return plan.steps.every(({ name }) => name === step.name || isSatisfied(state.steps[name]));
 }

@@ -191,3 +191,15 @@ export interface Planned {
   readonly items: number;
   readonly tolerated: number;
 }
+
+export function laterEnds(known: Children['ended'], news: Children['ended']): Children['ended'] {
+  const ended: Record<string, ChildEnd> = { ...known };
+  for (const [index, end] of Object.entries(news)) {
+    if ((ended[index]?.version ?? 0) < end.version) ended[index] = end;
+  }
+  return ended;
+}
+
+/** How many items failed and were tolerated, in all parts so far. */
+export const failedOf = ({ ended }: Children): number =>
+  Object.values(ended).reduce((sum, end) => sum + (end.failed ?? 0), 0);

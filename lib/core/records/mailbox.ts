@@ -1,7 +1,7 @@
 /**
  * The records of what is sent to an execution while it runs: its mailbox, and each message.
  *
- * Owns: the shapes and the bounds. Does not own: which message a receive takes (`waiting/receive.ts`), when
+ * Owns: the shapes and the bounds. Does not own: which message a receive takes (`waiting/waits.ts`), when
  * one is accepted (`scheduler/messages.ts`), the order of writes (`engine/reconcile.ts`).
  *
  * A mailbox is beside the execution's own records, so that a sender never meets the writes of steps.

@@ -1,31 +1,44 @@
 /**
- * The tries of a child step that has a recovery: executions of the same workflow, one after the other. For a
- * step with rounds they are tries of the current round.
+ * What follows an execution of a step that ends: the tries of a child step that has a recovery, executions of
+ * the same workflow, one after the other (for a step with rounds, tries of the current round); and the stop
+ * of all of them or, when the step's time is over, of those under way.
  *
- * Owns: what follows a failed try, the record of the next one, and a try's input. Does not own: their ids,
- * how they are started and stopped (`waiting/child.ts`), the rules that use this
- * (`execution/child-rules.ts`), a retry of the parent (`waiting/child-retry.ts`).
+ * Owns: what follows a failed try, the record of the next one, and a try's input; which executions must be
+ * stopped, the parent's record about it, the step's status once all are. Does not own: their ids, how they
+ * are started (`waiting/child.ts`), the rules that use this (`execution/child-rules.ts`), the writes in them
+ * (`engine/children.ts`), a retry of the parent (`waiting/child-retry.ts`).
  *
  * S10 a try is recorded in one transaction with its parent's execution, before anything is created under its
  * id: no process that read before a pause or a stop begins one. By itself one begins only when the former is
  * over and has left nothing; otherwise a person is asked, or the step fails. So at most one try of a step has
- * anything in effect.
+ * anything in effect. Stopping puts a canceled execution under every free id, before the record says that
+ * anything is stopped: a starter that read an older state finds the place taken. A child that succeeded is
+ * undone when its parent is.
  */
 
-import { type ChildStep, isRepeated } from '../plan/plan.ts';
+import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
+import type { ChildrenDone } from '../decisions/events.ts';
+import { type ChildStep, isRepeated, type MapStep } from '../plan/plan.ts';
 import type { Expr } from '../plan/refs.ts';
-import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
-import type { ChildEnd, Children, RoundsSoFar } from '../records/children.ts';
-import type { Failure } from '../values/failure.ts';
-import { defined } from '../values/defined.ts';
-import type { Json } from '../values/json.ts';
+import {
+  type ChildEnd,
+  type Children,
+  failedOf,
+  laterEnds,
+  type RoundsSoFar,
+  type StopGoal,
+} from '../records/children.ts';
 import { roundInputIn } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Attempt, isForward, type Step } from '../records/state.ts';
 import { keyOfClaim } from '../step/effect-key.ts';
+import { effectOf, hasNoUndo } from '../step/effect.ts';
 import { withAttempt } from '../step/history.ts';
-import { type NextTry, nextTry, nextWithoutVerdict, variantNumber } from '../step/recovery.ts';
-import { effectOf } from '../step/effect.ts';
+import { nextTry, type NextTry, nextWithoutVerdict, variantNumber } from '../step/recovery.ts';
+import { hasEarlierRounds, hasOpenChildren, isStopping } from '../step/turn.ts';
+import { defined } from '../values/defined.ts';
+import type { Failure } from '../values/failure.ts';
+import type { Json } from '../values/json.ts';
 import { triesActUntil } from './lane.ts';
 
 /** The number of the current try; while rounds are undone, the number being undone. */
@@ -178,3 +191,86 @@ export const tryTimes = ({ execution, steps }: Snapshot): number[] =>
         status === 'retrying' && children !== undefined ? [retryAt ?? 0] : [],
       )
     : [];
+
+/**
+ * How many are stopped in one go; then the parent's record is written: a dead process loses no more than
+ * that.
+ */
+export const MAX_STOPS = 50;
+
+/**
+ * Executions that may be under way, or that a reader of an older state may still begin, or that succeeded and
+ * are recalled. One that was stopped to another end is stopped again.
+ */
+export function indexesToStop(count: number, children: Children | undefined, goal: StopGoal): number[] {
+  const below = children?.stop?.goal === goal ? children.stop.below : 0;
+  const isOver = (index: number): boolean => {
+    const end = children?.ended[index];
+    return index < below || (end !== undefined && !(goal === 'recall' && end.status === 'succeeded'));
+  };
+  return Array.from({ length: count }, (_, index) => index).filter((index) => !isOver(index));
+}
+
+/** Executions of a step that were stopped. */
+export type Stopped = Omit<Extract<ChildrenDone, { readonly type: 'stopped' }>, 'type'>;
+
+/**
+ * The record after executions were stopped: their step is being undone, or, if its execution goes forward,
+ * its time is over, and it fails when all have ended.
+ */
+export function childrenStopped(
+  { execution, steps }: Snapshot,
+  { step: name, planned, goal, below, ended }: Stopped,
+  inputs: DecisionInputs,
+): Step {
+  const before = steps[name] ?? blankStep(name, execution);
+  const { starts, items, tolerated } = planned;
+  const { stop: _, ...known } = before.children ?? { count: starts.length, items, tolerated, ended: {} };
+  const isForTime = isForward(execution.status);
+  return stepAfter(before, 'stop-children', inputs, {
+    status: isForTime ? 'running' : 'compensating',
+    ...(isForTime && before.status === 'running' ? {} : { changedAt: inputs.now }),
+    children: {
+      ...known,
+      started: known.count,
+      ended: laterEnds(known.ended, ended),
+      ...(isForTime || below < starts.length ? { stop: { goal, below } } : {}),
+    },
+  });
+}
+
+/** The step once all its executions are stopped, or nothing while some are being undone. */
+export function stepOnceStopped(
+  step: ChildStep | MapStep,
+  record: Step,
+  left: boolean,
+  inputs: DecisionInputs,
+): Step | undefined {
+  const { children } = record;
+  if (record.status !== 'compensating' || children === undefined || isStopping(record)) return undefined;
+  const kept = left || hasNoUndo(step);
+  const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
+  if (ends.length < children.count || staysDone(step, record, left)) return undefined;
+  const changes = { changedAt: inputs.now };
+  // A step that is left as it is was not undone, even if there was nothing to undo: an operator may retry it.
+  const isClean = ends.every(({ clean }) => clean) && !hasEarlierRounds(children);
+  if (!left && isClean) return stepAfter(record, 'compensated', inputs, changes);
+  if (kept) return stepAfter(record, 'keep-effects', inputs, { ...changes, status: 'failed' });
+  const failure = { code: 'compensation-failed', message: 'an execution of its own could not be undone' };
+  return stepAfter(record, 'fail-undo', inputs, { ...changes, status: 'compensation-failed', failure });
+}
+
+/**
+ * All had succeeded before they could be stopped, and their effects stay: the step is done like any other.
+ */
+export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
+  record.status === 'compensating' &&
+  !isStopping(record) &&
+  // Nobody has determined whether the latest round was the last.
+  !isRepeated(step) &&
+  (left || hasNoUndo(step)) &&
+  record.children !== undefined &&
+  record.children.count > 0 &&
+  !hasOpenChildren(record.children) &&
+  failedOf(record.children) <= record.children.tolerated &&
+  Object.values(record.children.ended).every(({ status }) => status === 'succeeded');

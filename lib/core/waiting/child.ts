@@ -2,7 +2,7 @@
  * Executions that belong to a step: another workflow's (`child`), or the parts of a list (`map`).
  *
  * Owns: which there are and each one's input, the parent's record about them, when the step is over. Does not
- * own: how they are stopped (`child-stop.ts`), how a list is cut into parts (`waiting/map.ts`), putting them
+ * own: how they are stopped (`child-tries.ts`), how a list is cut into parts (`waiting/map.ts`), putting them
  * into the table (`engine/children.ts`), their own lives (every one is an execution like any other).
  *
  * A child's id follows from (parent, step, index), so repeated starts create it once. It keeps its wake time
@@ -28,7 +28,14 @@ import {
   stepAfter,
   canMoveStep,
 } from '../decisions/change.ts';
-import type { ChildEnd, Children, ChildStart, Planned, Root } from '../records/children.ts';
+import {
+  type Children,
+  type ChildStart,
+  failedOf,
+  laterEnds,
+  type Planned,
+  type Root,
+} from '../records/children.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
@@ -226,14 +233,6 @@ export function childrenStarted(
   });
 }
 
-export function laterEnds(known: Children['ended'], news: Children['ended']): Children['ended'] {
-  const ended: Record<string, ChildEnd> = { ...known };
-  for (const [index, end] of Object.entries(news)) {
-    if ((ended[index]?.version ?? 0) < end.version) ended[index] = end;
-  }
-  return ended;
-}
-
 /**
  * The transaction by which a parent learns of an end, or nothing if it knows already or no longer needs it.
  */
@@ -286,10 +285,6 @@ function recordChildEnded(
     ? stepAfter(record, 'child-ended', event, { children })
     : undefined;
 }
-
-/** How many items failed and were tolerated, in all parts so far. */
-export const failedOf = ({ ended }: Children): number =>
-  Object.values(ended).reduce((sum, end) => sum + (end.failed ?? 0), 0);
 
 /** Why a running step has failed because of a child execution, or nothing. */
 export function childrenFailure(

@@ -1,38 +1,63 @@
 /**
- * WAITS[kind]: until when a step of each kind waits, what is written once that time has come, and its words.
+ * WAITS[kind]: until when a step of each kind waits, what is written once that time has come, and its words;
+ * and the message that ends a wait before.
  *
  * Owns: a wait for a time, an answer, a message and a place, and the time of a step that waits for none of
- * them (`within`). Does not own: an answer and its question in the inbox (`questions/callback.ts`), a message
- * (`receive.ts`), a place (`lane.ts`), the stop of executions whose time is over
- * (`execution/child-rules.ts`).
+ * them (`within`); which message a step or a round takes. Does not own: an answer and its question in the
+ * inbox (`questions/callback.ts`), when a message is accepted (`scheduler/messages.ts`) and read
+ * (`engine/mailbox.ts`), the record of a round (`rounds.ts`), a place (`lane.ts`), the stop of executions
+ * whose time is over (`execution/child-rules.ts`).
  *
  * L1 every wait ends by its time, and its row says what the step then is. A new kind of wait is a row.
+ *
+ * One transaction of step, execution and mailbox takes a message, so it is taken once, and in no pause that
+ * began since the read. A mailbox that was read before a step's turn says nothing about later messages, so
+ * each write makes it unknown. A message that was accepted by the end of the step's time is taken, however
+ * late that is seen; a later one stays for the next step of its name.
  */
 
-import { isIncident } from '../records/question.ts';
-import { lengthMsOf, lengthProblem, timeOf, timeProblem } from '../values/duration.ts';
+import {
+  blankStep,
+  type DecisionInputs,
+  executionAfter,
+  stepAfter,
+  type StepChanges,
+} from '../decisions/change.ts';
+import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
+import type { Evaluation } from '../decisions/events.ts';
+import type { StepEvent } from '../moves.ts';
 import {
   type CallbackStep,
+  graphOf,
   hasChildren,
   isForAnother,
+  isReceive,
   type LaneStep,
   type Plan,
   type PlanStep,
   type ReceiveStep,
+  type RepeatedStep,
   type WaitStep,
 } from '../plan/plan.ts';
 import { evaluateExpression, type Expr } from '../plan/refs.ts';
-import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
-import { evaluateNext, writing } from '../decisions/decision.ts';
-import type { Failure } from '../values/failure.ts';
-import type { Json } from '../values/json.ts';
-import type { StepEvent } from '../moves.ts';
+import type { ReceivedMessage } from '../records/children.ts';
+import type {
+  ExecutionMessage,
+  KnownMailbox,
+  Mailbox,
+  MailboxEntry,
+  TakenMessage,
+} from '../records/mailbox.ts';
+import { isIncident } from '../records/question.ts';
 import { openQuestions, type Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';
 import type { Coming, Rule } from '../step/rule.ts';
 import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
 import { FAILED_FOR_TIME, pausedSince, timeOverAt } from '../step/within.ts';
+import { lengthMsOf, lengthProblem, timeOf, timeProblem } from '../values/duration.ts';
+import type { Failure } from '../values/failure.ts';
+import type { Json } from '../values/json.ts';
 import { noPlace } from './lane.ts';
 import { awaitedBy, neverBegun, roundGiven } from './rounds.ts';
 
@@ -267,3 +292,102 @@ export const endAtTime: Rule = {
     'step-running': 'a round begins without a message: the time for that is over',
   },
 };
+
+export const takeMessage: Rule = {
+  apply: (plan, state, event) => {
+    const open = openReceives(plan, state);
+    if (open.length === 0) return undefined;
+    if (state.mailbox === undefined) return nothing({ kind: 'read-mailbox' });
+    const { mailbox, messages } = state.mailbox;
+    if (mailbox === undefined) return undefined;
+    for (const { step, name, untilAt } of open) {
+      const entry = nextEntry(state.mailbox, name, untilAt);
+      if (entry === undefined) continue;
+      const message = messageIn(messages, entry.id);
+      if (message === undefined) return nothing({ kind: 'read-mailbox', message: entry.id });
+      if (message !== null) return taking(state, step, { mailbox, message }, event);
+    }
+    return undefined;
+  },
+  says: {
+    'read-mailbox': 'a message that came is taken',
+    'step-failed': 'a step fails: its message makes the input of its round too large',
+    'message-taken': 'a message that came is taken',
+  },
+};
+
+type Taking = ReceiveStep | RepeatedStep;
+
+/** The steps that wait for a message now, in plan order: its name, and until when. */
+const openReceives = (plan: Plan, state: Snapshot): { step: Taking; name: string; untilAt: number }[] =>
+  graphOf(plan).receives.flatMap((step) => {
+    const name = isReceive(step) ? step.message : awaitedBy(step, state.steps[step.name])?.name;
+    const untilAt = name === undefined ? undefined : waitEndsAt(step, state);
+    return name === undefined || untilAt === undefined ? [] : [{ step, name, untilAt }];
+  });
+
+/** Nothing where it was not read. An id may be any text, also one that every object has. */
+const messageIn = (
+  messages: KnownMailbox['messages'],
+  id: string,
+): KnownMailbox['messages'][string] | undefined => (Object.hasOwn(messages, id) ? messages[id] : undefined);
+
+/**
+ * The first of that name, if it or one behind it was accepted by then: the clocks of two senders differ. One
+ * whose message is lost is passed over.
+ */
+function nextEntry(
+  { mailbox, messages }: KnownMailbox,
+  name: string,
+  untilAt: number,
+): MailboxEntry | undefined {
+  const all = (mailbox?.entries ?? []).filter(
+    (one) => one.name === name && messageIn(messages, one.id) !== null,
+  );
+  return all.some(({ at }) => at <= untilAt) ? all[0] : undefined;
+}
+
+interface Found {
+  readonly mailbox: Mailbox;
+  readonly message: ExecutionMessage;
+}
+
+function taking(state: Snapshot, { name }: Taking, found: Found, event: Evaluation): Decision {
+  const { execution } = state;
+  const { id, at, body = null } = found.message;
+  const record = state.steps[name] ?? blankStep(name, execution);
+  const received = { id, at };
+  const step =
+    record.children === undefined
+      ? over(record, 'receive', event, { output: body, failure: undefined, received })
+      : roundGiven(record, record.children, state, event, { body, received });
+  // With the execution: nothing is taken in a pause, nor once it is stopped.
+  const write = { step, execution: executionAfter(execution, 'adopt', event, {}) };
+  // A retry of the execution finds the message again, perhaps with more room for it.
+  return step.status === 'failed'
+    ? writing(execution.id, write, evaluateNext([name]), { what: 'step-failed', step: name })
+    : writing(execution.id, { ...write, taken: takenFrom(found, name, event) }, evaluateNext([name]), {
+        what: 'message-taken',
+        step: name,
+        detail: found.message.name,
+      });
+}
+
+/** The wake time goes with it: who takes one evaluates the execution again, and its own wake time is near. */
+function takenFrom({ mailbox, message }: Found, step: string, event: Evaluation): TakenMessage {
+  const { wakeAt: _, ...kept } = mailbox;
+  const { body: _body, ...rest } = message;
+  return {
+    mailbox: {
+      ...kept,
+      entries: mailbox.entries.filter(({ id }) => id !== message.id),
+      version: mailbox.version + 1,
+      writeId: event.writeId,
+    },
+    message: { ...rest, taken: { step, at: event.now } },
+  };
+}
+
+/** The message that a step, or its latest round, took. */
+export const receivedBy = ({ received, children }: Step): ReceivedMessage | undefined =>
+  received ?? children?.rounds?.received;

@@ -115,7 +115,7 @@ export const INTERLEAVINGS: readonly Mutant[] = [
   {
     id: 'unread-join',
     bug: "A join's last predecessors send on old states, so nobody sends.",
-    file: 'lib/core/execution/on-report.ts',
+    file: 'lib/core/execution/on-message.ts',
     find: 'other.after.length === 1 && other.when',
     replace: 'other.after.length > 0 && other.when',
     killer: model('join-unaided'),

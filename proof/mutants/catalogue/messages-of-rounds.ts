@@ -46,7 +46,7 @@ export const MESSAGES_OF_ROUNDS: readonly Mutant[] = [
     id: 'too-large-message-used-up',
     rule: 'M3 a message that begins no round is not taken',
     bug: 'A message that makes the input of its round too large is used up by the step that fails.',
-    file: 'lib/core/waiting/receive.ts',
+    file: 'lib/core/waiting/waits.ts',
     find: "return step.status === 'failed'\n",
     replace: "return step.status === 'skipped'\n",
     killer: here('makes its input too large'),

@@ -7,7 +7,7 @@ export const STOPS: readonly Mutant[] = [
     id: 'another-end-goes-on',
     rule: 'executions that were stopped to another end are stopped anew',
     bug: 'What was stopped because its time was over is not recalled by a stop of all.',
-    file: 'lib/core/waiting/child-stop.ts',
+    file: 'lib/core/waiting/child-tries.ts',
     find: 'children?.stop?.goal === goal ? children.stop.below : 0',
     replace: '(children?.stop?.below ?? 0)',
     killer: jest('core/waiting/child-ended', 'all again to another end'),

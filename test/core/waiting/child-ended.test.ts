@@ -5,16 +5,15 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { ChildStep, MapStep, Plan } from '../../../lib/core/plan/plan.ts';
-import type { ChildEnd, Children, StopGoal } from '../../../lib/core/records/children.ts';
+import { type ChildEnd, type Children, failedOf, type StopGoal } from '../../../lib/core/records/children.ts';
 import { nothing } from '../../../lib/core/decisions/decision.ts';
 import { withValue } from '../../../lib/core/records/large-values.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import { endOf } from '../../../lib/core/waiting/child-end.ts';
-import { childrenFailure, failedOf, childEnded } from '../../../lib/core/waiting/child.ts';
-import { nextUnderCounter } from '../../../lib/core/waiting/child-tries.ts';
-import { indexesToStop, stepOnceStopped } from '../../../lib/core/waiting/child-stop.ts';
+import { childEnded, childrenFailure } from '../../../lib/core/waiting/child.ts';
+import { indexesToStop, nextUnderCounter, stepOnceStopped } from '../../../lib/core/waiting/child-tries.ts';
 import { child, childrenOf, end, familyPlan, keptMap, map, parentOf } from '../family.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../../author/refusals.ts';
