@@ -20,7 +20,7 @@ const PROGRAMS =
 const OPTIONS = /^lib\/(?:author\/builder\/.*|core\/plan\/agent)\.ts$/;
 const TERMINAL = /^(?:cli|console)\/.*\.tsx?$/;
 
-/** Each with a sample that it finds. */
+/** Patterns of old names, each with a sample that it finds. */
 const EVERYWHERE: readonly (readonly [RegExp, string])[] = [
   [/\bhuman\(/, 'recovery: [human()]'],
   [/\bpresent\(/, 'x: present(later.output)'],

@@ -6,7 +6,7 @@
  * (`participants.ts`).
  *
  * All engines are alive from the first round to the last. While one is measured, the others wait, and what
- * they use meanwhile is a figure too. Each round begins with another one.
+ * they use meanwhile is a figure too. Each round begins with a different engine.
  */
 
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -105,7 +105,7 @@ export async function measureBeside(options: BesideOptions, tell: Say): Promise<
   const problem = await installPeers(tell);
   const home = openHome();
   const say: Say = (text) => {
-    // After an interruption the cause is known.
+    // An interruption needs no message: its cause is known.
     if (!home.isClosed()) tell(text);
   };
   try {

@@ -81,7 +81,8 @@ async function connected(url: string): Promise<Client> {
 }
 
 /**
- * Creates the cluster. @returns the binaries that did so: of the package for this platform, else the system's
+ * Creates the cluster. @returns the binaries that it used: those of the package for this platform, else the
+ * system's
  */
 function initialized(
   data: string,

@@ -105,7 +105,7 @@ async function deliverReport(
 /**
  * Does what follows from a written report. It tries once more; after that a supervisor does it at the wake
  * time, so that this process is not kept busy.
- * @param unread what needs no read begins at once, without waiting for others
+ * @param unread work that needs no read begins at once, without waiting for the rest
  */
 async function followUp(
   ports: Ports,
@@ -145,7 +145,7 @@ async function reportOnce(
   }
   const inputs = decisionInputsOf(ports);
   const { now } = inputs;
-  // Pauses do not count as the step's time. If the last read was before its end, it may have missed one.
+  // Pauses do not count as the step's time. A read before the end of that time may have missed a pause.
   const isOver = record?.mode !== 'undo' && isTimeOver(planStep, state, now);
   if (isOver && !isTimeOver(planStep, state, claim.rereadAt ?? 0)) return 'conflict';
   const { decision } = await decideWith(ports, plan, state, {

@@ -24,7 +24,7 @@ import { openIncidents, type Snapshot, openQuestions } from '../core/records/sna
 import { type Execution, isTerminal } from '../core/records/state.ts';
 
 interface Options {
-  /** The order of executions with the same time, which in an index of DynamoDB is not that of ids. */
+  /** The order of executions with the same time: an index of DynamoDB does not order these by their ids. */
   readonly tie: (executionId: string) => string;
   /** @default MOST_OPEN */
   readonly mostOpen?: number;

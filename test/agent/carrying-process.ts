@@ -112,7 +112,7 @@ export async function processOf(options: Options = {}) {
   return { ...h, id, first, handle, performed, notes, sentTo };
 }
 
-/** Work that takes so long. */
+/** Work that takes this long. */
 export const taking = (ms: number) => async (h: Harness) => {
   h.clock.advanceTo(h.clock.now() + ms);
   return {};

@@ -1,6 +1,6 @@
 /**
- * Bad input through the real gateway and function: never a stack, never a 500. And what the console's page
- * may do there.
+ * Bad input through the real gateway and function: never a stack, never a 500. It also tests the calls that
+ * the console's page may make there.
  */
 
 import { readFileSync } from 'node:fs';

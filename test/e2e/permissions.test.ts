@@ -83,7 +83,7 @@ test('without any one denial, what must be refused is not refused any more', () 
     });
   };
   expect(plain(template)).toEqual([]);
-  // One of them refuses every queue, and no other does: agents' queues share theirs.
+  // Only one of them refuses all queues: the agents' queues share a permission.
   const lost = denials.flatMap(({ without }) => plain(without(template)));
   expect(lost.toSorted()).toEqual(queues.map(({ physicalName }) => physicalName).toSorted());
 });

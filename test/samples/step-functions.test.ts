@@ -1,7 +1,7 @@
 /**
- * Ten public Step Functions samples as workflows: each ends as its definition does, and takes back what that
- * one leaves; a fault at any point loses and doubles nothing. Read at step-functions-workflows-collection
- * 83bbec48.
+ * Ten public Step Functions samples as workflows: each ends as its definition does, and undoes the effects
+ * that its definition leaves; a fault at any point loses and doubles nothing. Read at
+ * step-functions-workflows-collection 83bbec48.
  */
 
 import { PermanentError } from 'steadfast';

@@ -22,19 +22,19 @@ export interface Way {
   /** @default it is started */
   readonly play?: Play;
   readonly ends: string;
-  /** Effects outside, sorted unless `inOrder`; an exclamation mark: and taken back. */
+  /** Effects outside, sorted unless `inOrder`; those with an exclamation mark were undone. */
   readonly deeds: string;
   readonly inOrder?: true;
   /** Why a fault may change the end: a time that is over during it. */
   readonly mayEndOtherwise?: string;
 }
 
-/** A trial begins then, epoch ms. */
+/** The time at which a trial begins, in epoch ms. */
 export const START = 1_700_000_000_000;
 export const MINUTE = 60_000;
 
 let trialNow = (): number => START;
-/** The time of the trial that is played, which services with a clock ask for. */
+/** The current trial's time, for services with a clock. */
 export const now = (): number => trialNow();
 export const timed =
   (play: Play): Play =>

@@ -167,8 +167,8 @@ describe('a crowd that waits for one agent', () => {
     expect({ failed, seen }).toEqual({ failed: 0, seen: COUNT });
     expect(sends).toBeGreaterThanOrEqual(FREE_SENDS);
     expect(sends).toBeLessThanOrEqual(FREE_SENDS * Math.ceil((evaluations * LOOK_MS) / SWEEP_EVERY_MS));
-    // Executions that the sweep met again had been deferred meanwhile, and after the last evaluations, eight
-    // at once, no time was left.
+    // The sweep met executions again only after they were deferred; the last eight evaluations ran at once,
+    // so no time was left.
     expect(rests.length).toBeLessThanOrEqual(evaluations - sends);
     expect(rests.length).toBeGreaterThanOrEqual(COUNT - sends - 8);
   });

@@ -288,6 +288,6 @@ it('a changed secret is read again for the next request, but not for each wrong 
     expect(await posts(`/webhooks/${name}`, { ...sender.sends(body), body: '{}' })).toMatchObject({
       status: 401,
     });
-  // One read a request, and none more within ten seconds.
+  // Each request reads the secret once, and none reads it again within ten seconds.
   expect(asked).toHaveLength(7);
 });

@@ -1,4 +1,7 @@
-/** Log lines through the console: only of executions that the API shows; never a file that a page names. */
+/**
+ * Log lines through the console: only lines of executions that the API shows, never of a file that a page
+ * names.
+ */
 
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
