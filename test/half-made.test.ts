@@ -30,6 +30,35 @@ const keysIn = (value: unknown): string[] =>
     : Object.entries(value).flatMap(([key, one]) => [...(Array.isArray(value) ? [] : [key]), ...keysIn(one)]);
 const drawn = new Set(plans.flatMap(keysIn));
 
+/** The types of steps and stages: an option may be whole for one kind and half-made for another. */
+const types = new Map(
+  [...source.matchAll(/^(?:export )?interface (\w+)(?: extends ([\w, ]+))? \{\n([^]*?)^\}/gm)].map(
+    ([, name = '', parents = '', body = '']) => [name, { parents: parents.split(', '), body }] as const,
+  ),
+);
+const keysOf = (name: string): string[] => {
+  const { parents, body } = types.get(name) ?? { parents: [], body: '' };
+  const own = [...body.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, key = '']) => key);
+  return [...parents.flatMap(keysOf), ...own];
+};
+const ofKinds = [...types].flatMap(([name, { body }]) =>
+  [...(/readonly kind: ([^;]+);/.exec(body)?.[1] ?? '').matchAll(/'(\w+)'/g)].flatMap(([, kind = '']) =>
+    keysOf(name).map((key) => [kind, key] as const),
+  ),
+);
+type Part = Record<string, unknown>;
+const partsIn = (value: unknown): Part[] =>
+  typeof value !== 'object' || value === null
+    ? []
+    : [value as Part, ...Object.values(value).flatMap(partsIn)];
+/** By kind and key, a plan that has it. */
+const drawnOfKinds = new Map<string, Plan[]>();
+for (const plan of plans)
+  for (const [of] of new Map(
+    partsIn(plan).flatMap((part) => Object.keys(part).map((key) => [`${String(part['kind'])} ${key}`, key])),
+  ))
+    drawnOfKinds.set(of, [...(drawnOfKinds.get(of) ?? []), plan]);
+
 const without = (key: string, value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (name, one: unknown) => (name === key ? undefined : one)));
 const has = (text: string, word: string): boolean => new RegExp(`\\b${word}\\b`).test(text);
@@ -109,6 +138,59 @@ const NOT_DRAWN: Readonly<Record<string, string>> = {
   onFailureOf: 'made when a part of the plan is taken',
   fairBy: 'the order of messages alone: `test/serve` and the queues have it',
 };
+
+const APPROVALS = 'only approvals have it';
+const NEVER = 'no author can write it there';
+const BY_TESTS = 'no world has it: only the tests of its rule judge it';
+/** Beyond those by key. */
+const NOT_DRAWN_OF_KIND: Readonly<Record<string, string>> = {
+  'callback by': APPROVALS,
+  'callback otherwise': APPROVALS,
+  'wait pointOfNoReturn': NEVER,
+  'callback pointOfNoReturn': NEVER,
+  'approval pointOfNoReturn': NEVER,
+  'receive pointOfNoReturn': NEVER,
+  'lane pointOfNoReturn': NEVER,
+  'map pointOfNoReturn': NEVER,
+  'wait until': BY_TESTS,
+  'receive when': BY_TESTS,
+  'receive tolerate': BY_TESTS,
+  'lane when': BY_TESTS,
+  'lane tolerate': BY_TESTS,
+  'useAgent maxNoProgressMs': BY_TESTS,
+  'useAgent acceptsMs': BY_TESTS,
+};
+const NOT_SHOWN_OF_KIND: Readonly<Record<string, string>> = {
+  'lane by': VALUE,
+  'useAgent effect': "the other agent's, whose code says it",
+  'useAgent undo': "the other agent's, whose code says it",
+  'askPerson remindMs': 'each question counts its reminders',
+};
+
+it.each(ofKinds)('%s: its key %s is drawn by the simulator, or not for a reason', (kind, key) => {
+  const of = `${kind} ${key}`;
+  expect(drawnOfKinds.has(of)).toBe(!(key in NOT_DRAWN || of in NOT_DRAWN_OF_KIND));
+});
+
+it.each(ofKinds.filter(([kind, key]) => drawnOfKinds.has(`${kind} ${key}`) && !(key in NOT_SHOWN)))(
+  '%s: its key %s is shown with the workflow, or not for a reason',
+  (kind, key) => {
+    const of = `${kind} ${key}`;
+    const withoutKey = (plan: Plan): Plan => {
+      const copy = structuredClone(plan);
+      for (const part of partsIn(copy)) if (part['kind'] === kind) delete part[key];
+      return copy;
+    };
+    const isShownOfKind = (plan: Plan): boolean => {
+      try {
+        return JSON.stringify(workflowView(plan, '')) !== JSON.stringify(workflowView(withoutKey(plan), ''));
+      } catch {
+        return true;
+      }
+    };
+    expect(drawnOfKinds.get(of)?.some(isShownOfKind)).toBe(!(of in NOT_SHOWN_OF_KIND));
+  },
+);
 
 it('the keys of a plan are found, and no reason is given for an unknown one', () => {
   expect(keys.size).toBeGreaterThan(40);
