@@ -1,19 +1,13 @@
 /** Events that are sent to somebody else's URL: signed, at least once, given up after a day. */
 
 import { createHmac } from 'node:crypto';
-import { createServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { EventOutbox } from '../../serve/event-outbox.ts';
 import { eventTarget } from '../../serve/signed-event.ts';
-import { openDatabase } from '../../serve/sqlite/client.ts';
-import { IN_MEMORY } from '../../serve/sqlite/file.ts';
 import { OutboxClock } from './outbox-clock.ts';
+import { type Answered, outboxFile, receiverOf } from './receiver.ts';
 import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
 
 const SECRET = `whsec_${Buffer.from('a'.repeat(32)).toString('base64')}`;
-/** How long the test waits for an event: one that has not come within this time does not come. */
-const LATE_MS = 20_000;
 const HOUR_MS = 3_600_000;
 /** The machine's clock; the server's own time is an hour ahead of it. */
 const WALL = Date.parse('2026-11-30T11:00:00Z');
@@ -25,41 +19,15 @@ interface Came {
   readonly body: string;
 }
 
-/** A receiver; `answers` says how: 'nothing' keeps the caller waiting, 'reset' cuts it off. */
-async function receiver(answers: (came: Came, at: number) => number | 'nothing' | 'reset' = () => 204) {
-  const came: Came[] = [];
-  let heard = (): void => undefined;
-  const server: HttpServer = createServer((request, response) => {
-    void text(request).then((body) => {
-      const header = (name: string): string => String(request.headers[name]);
-      const [id, seconds, signature] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(header);
-      const one = { id: id ?? '', seconds: seconds ?? '', signature: signature ?? '', body };
-      came.push(one);
-      const status = answers(one, came.length);
-      if (status === 'reset') request.socket.destroy();
-      else if (status !== 'nothing') response.writeHead(status, { location: '/elsewhere' }).end();
-      heard();
-    });
-  });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const { port } = server.address() as AddressInfo;
-  return {
-    came,
-    to: eventTarget(`http://127.0.0.1:${port}/hooks?token=secret`, SECRET),
-    /** Waits until this many have come. */
-    count: async (wanted: number): Promise<void> => {
-      const late = setTimeout(() => heard(), LATE_MS);
-      const untilAt = performance.now() + LATE_MS;
-      while (came.length < wanted && performance.now() < untilAt)
-        await new Promise<void>((again) => (heard = again));
-      clearTimeout(late);
-      expect(came.length).toBeGreaterThanOrEqual(wanted);
-    },
-    end: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+async function receiver(answers: (came: Came, at: number) => Answered = () => 204) {
+  const read = (body: string, header: (name: string) => string): Came => {
+    const [id = '', seconds = '', signature = ''] = ['id', 'timestamp', 'signature'].map((name) =>
+      header(`webhook-${name}`),
+    );
+    return { id, seconds, signature, body };
   };
+  const made = await receiverOf(read, answers, { location: '/elsewhere' });
+  return { ...made, to: eventTarget(`${made.origin}/hooks?token=secret`, SECRET) };
 }
 
 type Receiver = Awaited<ReturnType<typeof receiver>>;
@@ -84,18 +52,7 @@ describe('an outbox', () => {
   async function outbox(answers?: Parameters<typeof receiver>[0]) {
     const to = await receiver(answers);
     const clock = new OutboxClock();
-    const database = openDatabase(IN_MEMORY, { onBroken: () => undefined });
-    const said: (readonly [string, object])[] = [];
-    /** Removals that the file refuses. */
-    const refusals: true[] = [];
-    const say = (what: string, fields: object): void => void said.push([what, fields]);
-    const logger = { warn: say, info: say, error: say } as never;
-    const client = {
-      send: (command: object) =>
-        command.constructor.name === 'DeleteItemCommand' && refusals.splice(0, 1).length > 0
-          ? Promise.reject(new Error('the disk is full'))
-          : database.client.send(command as never),
-    } as never;
+    const { client, said, refusals, logger, close } = outboxFile();
     const box = new EventOutbox({ client, clock, logger, to: to.to, wall: () => WALL });
     const stopping = new AbortController();
     let running: Promise<void> | undefined;
@@ -104,7 +61,7 @@ describe('an outbox', () => {
       stop: async () => {
         stopping.abort();
         await running;
-        database.close();
+        close();
       },
     });
     const run = (): void => {

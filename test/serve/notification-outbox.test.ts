@@ -1,20 +1,14 @@
 /** Events that wait for the addresses of their starts: which is tried when, and what becomes of it. */
 
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { NotificationOutbox } from '../../serve/notification-outbox.ts';
-import { openDatabase } from '../../serve/sqlite/client.ts';
-import { IN_MEMORY } from '../../serve/sqlite/file.ts';
 import { OutboxClock } from './outbox-clock.ts';
+import { type Answered, outboxFile, receiverOf } from './receiver.ts';
 
 const HOUR_MS = 3_600_000;
-/** How long the test waits for an event. */
-const LATE_MS = 10_000;
 /** The machine's clock; the server's own time is an hour ahead of it. */
 const WALL = Date.parse('2026-11-30T11:00:00Z');
 
-type Answers = (body: string, at: number) => number | 'nothing' | 'reset';
+type Answers = (body: string, at: number) => Answered;
 
 let ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -23,33 +17,17 @@ afterEach(async () => {
 });
 
 async function receiver(answers: Answers = () => 204, headers: Record<string, string> = {}) {
-  const came: { readonly body: string; readonly id: unknown; readonly seconds: unknown }[] = [];
-  let noticed = (): void => undefined;
-  const server: Server = createServer((request, response) => {
-    void text(request).then((body) => {
-      const { 'webhook-id': id, 'webhook-timestamp': seconds } = request.headers;
-      came.push({ body: /e-\d+/.exec(body)?.[0] ?? '', id, seconds });
-      const status = answers(body, came.length);
-      if (status === 'reset') request.socket.destroy();
-      else if (status !== 'nothing') response.writeHead(status, headers).end();
-      noticed();
-    });
-  });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  ends.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const count = async (wanted: number): Promise<void> => {
-    const untilAt = performance.now() + LATE_MS;
-    const late = setTimeout(() => noticed(), LATE_MS);
-    while (came.length < wanted && performance.now() < untilAt)
-      await new Promise<void>((again) => (noticed = again));
-    clearTimeout(late);
-    expect(came.length).toBeGreaterThanOrEqual(wanted);
-  };
-  return { came, count, origin: `http://127.0.0.1:${port}` };
+  const to = await receiverOf(
+    (body, header) => ({
+      body: /e-\d+/.exec(body)?.[0] ?? '',
+      id: header('webhook-id'),
+      seconds: header('webhook-timestamp'),
+    }),
+    ({ body }, at) => answers(body, at),
+    headers,
+  );
+  ends.push(to.end);
+  return to;
 }
 
 /** Executions by their ids: the life and the address of each. */
@@ -57,23 +35,13 @@ type Known = Record<string, { life: string; callbackUrl: string }>;
 
 function outboxes(known: Known) {
   const clock = new OutboxClock();
-  const database = openDatabase(IN_MEMORY, { onBroken: () => undefined });
-  ends.push(() => database.close());
-  const said: (readonly [string, object])[] = [];
-  /** Removals that the file refuses. */
-  const refusals: true[] = [];
-  const say = (what: string, fields: object): void => void said.push([what, fields]);
-  const client = {
-    send: (command: object) =>
-      command.constructor.name === 'DeleteItemCommand' && refusals.splice(0, 1).length > 0
-        ? Promise.reject(new Error('the disk is full'))
-        : database.client.send(command as never),
-  } as never;
+  const { client, said, refusals, logger, close } = outboxFile();
+  ends.push(close);
   const made = (more: object = {}) => {
     const box = new NotificationOutbox({
       client,
       clock,
-      logger: { warn: say, error: say } as never,
+      logger,
       execution: async (id) => known[id] as never,
       key: Buffer.from('a'.repeat(32)),
       reach: 'here',

@@ -2,13 +2,11 @@
  * News of an execution that goes to the address of its start: signed, at least once, each receiver by itself.
  */
 
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import * as z from 'zod/mini';
 import { isSigned } from '../../lib/webhooks/signature.ts';
 import { workflow } from '../../lib/index.ts';
 import { createClient, type Client } from '../../lib/api/typed-client.ts';
+import { receiverOf } from './receiver.ts';
 import { servedWith, testServer, type TestServer } from './served.ts';
 
 const SECRET = `whsec_${Buffer.from('a'.repeat(32)).toString('base64')}`;
@@ -33,34 +31,16 @@ interface Came {
 }
 
 async function receiver(answers: (at: number) => number = () => 204) {
-  const came: Came[] = [];
-  let heard = (): void => undefined;
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      const header = (name: string): string => String(request.headers[name]);
-      const { 'detail-type': type, detail } = JSON.parse(body) as {
-        'detail-type': string;
-        detail: Came['detail'];
-      };
-      const proven = isSigned(signedBy, { header, body: Buffer.from(body) }, SECRET, Date.now());
-      came.push({ id: header('webhook-id'), isSigned: proven, type, detail, body });
-      response.writeHead(answers(came.length)).end();
-      heard();
-    });
-  });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const { port } = server.address() as AddressInfo;
-  return {
-    came,
-    url: `http://127.0.0.1:${port}/news?token=known`,
-    count: async (wanted: number): Promise<void> => {
-      while (came.length < wanted) await new Promise<void>((again) => (heard = again));
-    },
-    end: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+  const read = (body: string, header: (name: string) => string): Came => {
+    const { 'detail-type': type, detail } = JSON.parse(body) as {
+      'detail-type': string;
+      detail: Came['detail'];
+    };
+    const proven = isSigned(signedBy, { header, body: Buffer.from(body) }, SECRET, Date.now());
+    return { id: header('webhook-id'), isSigned: proven, type, detail, body };
   };
+  const made = await receiverOf(read, (_, at) => answers(at));
+  return { ...made, url: `${made.origin}/news?token=known` };
 }
 
 const asking = workflow('asking', { input: z.object({}), within: '1h' }, (w) => {
