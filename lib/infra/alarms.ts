@@ -27,6 +27,7 @@ import { Construct } from 'constructs';
 import { INDEXES } from '../aws/names.ts';
 import type { AgentFunction } from './deployed-agent.ts';
 import type { MetricMaker } from './metrics.ts';
+import { deadLettersOf } from './queue-rules.ts';
 
 const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
@@ -70,11 +71,13 @@ export interface AlarmsProps {
   };
 }
 
-type Settings = Pick<AlarmProps, 'metric' | 'threshold' | 'alarmDescription'> & {
-  /** How many of the last periods must be bad. */
-  readonly bad: number;
-  readonly of: number;
-  readonly silence?: TreatMissingData;
+type Settings = Pick<AlarmProps, 'metric' | 'alarmDescription'> & {
+  /** @default 1 */
+  readonly threshold?: number;
+  /** How many of the last periods must be bad. @default 1 */
+  readonly bad?: number;
+  /** @default `bad` */
+  readonly of?: number;
 };
 
 export class Alarms extends Construct {
@@ -98,38 +101,46 @@ export class Alarms extends Construct {
     ];
   }
 
-  /** Adds an alarm with a threshold. Missing data is good unless `silence` says otherwise. */
-  private raise(id: string, { bad, of, silence, ...settings }: Settings): Alarm {
+  /** Adds an alarm with a threshold; missing data is good. */
+  private raise(id: string, { threshold = 1, bad = 1, of = bad, ...settings }: Settings): Alarm {
     return new Alarm(this, id, {
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      threshold,
       datapointsToAlarm: bad,
       evaluationPeriods: of,
-      treatMissingData: silence ?? TreatMissingData.NOT_BREACHING,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+      ...settings,
+    });
+  }
+
+  /** Adds an alarm on periods in a row without a data point. */
+  private silent(
+    id: string,
+    periods: number,
+    settings: Pick<Settings, 'metric' | 'alarmDescription'>,
+  ): Alarm {
+    return new Alarm(this, id, {
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      threshold: 1,
+      evaluationPeriods: periods,
+      treatMissingData: TreatMissingData.MISSING,
       ...settings,
     });
   }
 
   private supervisorSilent({ metricOf }: AlarmsProps): Alarm {
-    return new Alarm(this, 'SupervisorSilent', {
+    return this.silent('SupervisorSilent', 3, {
       alarmDescription:
         'No supervisor is sweeping, so lost messages and dead agents go unnoticed. Check the errors of the supervisor, and that its rule is enabled.',
       metric: metricOf('Sweeps', { period: MINUTE }),
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      threshold: 1,
-      evaluationPeriods: 3,
-      treatMissingData: TreatMissingData.MISSING,
     });
   }
 
   private auditSilent({ metricOf, audit }: AlarmsProps): Alarm {
-    return new Alarm(this, 'AuditSilent', {
+    return this.silent('AuditSilent', MISSED_AUDITS, {
       alarmDescription:
         'Three runs of the audit in a row did not finish, so an execution that lost its wake time would stay lost. Check the errors of the audit function, and that its rule is enabled.',
       metric: metricOf('Audits', { period: audit.runEvery }),
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      threshold: 1,
-      evaluationPeriods: MISSED_AUDITS,
-      treatMissingData: TreatMissingData.MISSING,
     });
   }
 
@@ -139,14 +150,10 @@ export class Alarms extends Construct {
    */
   private canaryLate({ metricOf, canary }: AlarmsProps): Alarm[] {
     if (canary === undefined) return [];
-    const late = new Alarm(this, 'CanaryLate', {
+    const late = this.silent('CanaryLate', 2, {
       alarmDescription:
         'The execution that the deployment starts to test itself has twice not come to its end in time: some part of it does not work. Where the latest one stands: npx steadfast list --workflow steadfast-canary, then npx steadfast why <id>; if there is none, read the log of its trigger.',
       metric: metricOf('CanaryEnded', { period: canary }),
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      threshold: 1,
-      evaluationPeriods: 2,
-      treatMissingData: TreatMissingData.MISSING,
     });
     return [late];
   }
@@ -165,17 +172,12 @@ export class Alarms extends Construct {
         alarmDescription:
           'For 15 minutes the supervisor has failed to evaluate an execution. Its log entry evaluation-failed names the execution.',
         metric: metricOf('EvaluationsFailed', { period: FIVE_MINUTES }),
-        threshold: 1,
         bad: 3,
-        of: 3,
       }),
       this.raise('ClockSkewed', {
         alarmDescription:
           'The clock of a process differs from the clock of the table by more than 2 s, so due work may be noticed late. The log entry clock-skewed says by how much.',
         metric: metricOf('ClocksSkewed', { period: FIVE_MINUTES }),
-        threshold: 1,
-        bad: 1,
-        of: 1,
       }),
     ];
   }
@@ -188,24 +190,16 @@ export class Alarms extends Construct {
           'The audit should have finished a pass over the table a day ago, so leftovers of executions grow, and an execution that lost its wake time waits that long. Raise auditMegabytes; if the function times out, raise its memorySize.',
         metric: metricOf('AuditAge', { period }),
         threshold: DAY.toMilliseconds() + audit.every.toMilliseconds(),
-        bad: 1,
-        of: 1,
       }),
       this.raise('WakeTimeHealed', {
         alarmDescription:
           'The audit found an open execution that no supervisor would have evaluated, and had it evaluated. This is expected after a restore or after wakeShards was lowered; otherwise somebody edited the table, or there is a bug.',
         metric: metricOf('WakeTimesHealed', { period: FIVE_MINUTES }),
-        threshold: 1,
-        bad: 1,
-        of: 1,
       }),
       this.raise('RecordsUnaudited', {
         alarmDescription:
           'The audit could not read or repair a record (audit-failed), or a large value is not in the bucket any more (value-lost): the log entry names the execution.',
         metric: metricOf('RecordsUnaudited', { period: FIVE_MINUTES }),
-        threshold: 1,
-        bad: 1,
-        of: 1,
       }),
     ];
   }
@@ -216,22 +210,16 @@ export class Alarms extends Construct {
         alarmDescription:
           'An incident was opened and asks a person. npx steadfast incidents lists its execution and what happens without an answer. The event of the incident has the id.',
         metric: metricOf('IncidentsOpened', { period: FIVE_MINUTES }),
-        threshold: 1,
-        bad: 1,
-        of: 1,
       }),
       this.raise('IncidentOpen', {
         alarmDescription:
           'An incident has been open for 15 minutes. The alarm ends when no incident is open. To list them: npx steadfast incidents',
         metric: metricOf('OpenIncidents', { period: FIVE_MINUTES }),
-        threshold: 1,
         bad: 3,
-        of: 3,
       }),
       this.raise('BreakerOpen', {
         alarmDescription: `The service behind an agent has been down for ${BREAKER_OPEN_MINUTES} minutes, and steps that need it wait. npx steadfast agents shows which agent, since when and with which error; npx steadfast list --at-risk lists the executions.`,
         metric: metricOf('OpenBreakers', { period: MINUTE }),
-        threshold: 1,
         bad: BREAKER_OPEN_MINUTES,
         // Ticks of both kinds may write their metrics in the same minute, and none in the next.
         of: BREAKER_OPEN_MINUTES + 2,
@@ -240,7 +228,6 @@ export class Alarms extends Construct {
         alarmDescription:
           'Open executions need an agent that is no longer deployed: their steps and undos wait. npx steadfast agents shows which agent, npx steadfast list --at-risk lists the executions. Deploy the agent again until they have ended; they continue within a minute.',
         metric: metricOf('AgentsMissing', { period: MINUTE }),
-        threshold: 1,
         bad: MISSING_MINUTES,
         of: MISSING_MINUTES + 2,
       }),
@@ -271,18 +258,9 @@ export class Alarms extends Construct {
   /** The alarm about dead letters; all agents share one queue of them. */
   private deadLetters({ agents: [agent] }: AlarmsProps): Alarm[] {
     if (agent === undefined) return [];
-    const alarm = this.raise('DeadLetters', {
-      alarmDescription:
-        'An agent failed five times to take a message: its function fails before or at its claim. The message’s attribute DeadLetterQueueSourceArn names the queue of the agent. The supervisor keeps its executions going, but the cause needs a fix.',
-      metric: agent.deadLetterQueue.metricApproximateNumberOfMessagesVisible({
-        period: FIVE_MINUTES,
-        statistic: Stats.MAXIMUM,
-      }),
-      threshold: 1,
-      bad: 1,
-      of: 1,
-    });
-    return [alarm];
+    const description =
+      'An agent failed five times to take a message: its function fails before or at its claim. The message’s attribute DeadLetterQueueSourceArn names the queue of the agent. The supervisor keeps its executions going, but the cause needs a fix.';
+    return [deadLettersOf(this, agent.deadLetterQueue, description)];
   }
 
   private throttled({ agents, scheduler, supervisor, table }: AlarmsProps): Alarm[] {
@@ -307,7 +285,6 @@ export class Alarms extends Construct {
     return this.sums('Throttled', all, period, {
       alarmDescription:
         'DynamoDB or Lambda has been throttling calls for minutes. Nothing is lost, but everything is late: raise the limit, or lower the maxConcurrency of an agent.',
-      threshold: 1,
       bad: 3,
       of: 5,
     });
@@ -327,9 +304,6 @@ export class Alarms extends Construct {
     return this.sums('RecursionDropped', all, FIVE_MINUTES, {
       alarmDescription:
         'Lambda mistook a chain of steps for a loop and dropped an invocation: set RecursiveLoop to Allow on the function.',
-      threshold: 1,
-      bad: 1,
-      of: 1,
     });
   }
 
