@@ -7,6 +7,7 @@
 
 import { resolve } from 'node:path';
 import { refuse } from '../../lib/core/values/errors.ts';
+import { signingKey } from '../../lib/notifications/signed-event.ts';
 import { startServer } from '../../serve/server.ts';
 import { IN_MEMORY } from '../../serve/sqlite/file.ts';
 import { foldersOf, loadWorkflows, type Served } from '../../serve/workflows.ts';
@@ -15,7 +16,7 @@ import type { TestAgent } from '../workflow-test.ts';
 import type { TestServer, TestServerOptions } from './test-server.ts';
 
 export async function start(options: TestServerOptions): Promise<Omit<TestServer, 'client'>> {
-  const { file = IN_MEMORY, stopWithinMs = 0, logs = false, onEvent, rates } = options;
+  const { file = IN_MEMORY, stopWithinMs = 0, logs = false, onEvent, eventsSecret, rates } = options;
   const { url, resumed, stop } = await startServer({
     served: await servedOf(options),
     file,
@@ -24,8 +25,17 @@ export async function start(options: TestServerOptions): Promise<Omit<TestServer
     isQuiet: !logs,
     ...(rates === undefined ? {} : { rates }),
     ...(onEvent === undefined ? {} : { listeners: [onEvent] }),
+    ...(eventsSecret === undefined
+      ? {}
+      : { notificationSecret: keyOf(eventsSecret), allowsPrivateNotifications: true }),
   });
   return { url, resumed, stop };
+}
+
+function keyOf(secret: string): Buffer {
+  const key = signingKey(secret);
+  if (typeof key === 'string') throw refuse('bad-secret', `eventsSecret ${key}`);
+  return key;
 }
 
 async function servedOf({ workflows, agents = [] }: TestServerOptions): Promise<Served> {

@@ -24,6 +24,11 @@ export interface TestServerOptions {
   readonly file?: string;
   /** Called with each event that AWS's bus would get. If it rejects, the event is delivered again. */
   readonly onEvent?: (event: TestServerEvent) => Promise<void> | void;
+  /**
+   * Signs what is sent to the `callbackUrl` of a start, which may be on this machine: at least 24 bytes.
+   * @default - a start may have no callbackUrl
+   */
+  readonly eventsSecret?: string;
   /** The rate of each agent's attempts, such as '50/s'. @default no limit */
   readonly rates?: Readonly<Record<string, string>>;
   /** How long attempts may continue when the server is stopped, in ms. @default 0 */
@@ -37,6 +42,7 @@ export const SERVER = {
   agents: true,
   file: true,
   onEvent: true,
+  eventsSecret: true,
   rates: true,
   stopWithinMs: true,
   logs: true,

@@ -1,5 +1,7 @@
 /** `startServer`: a user's workflow over HTTP, in the test's own process. */
 
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { startServer, type TestServerEvent } from 'steadfast/testing';
 import { compose, greeting, post } from '../serve/served.ts';
@@ -20,6 +22,31 @@ it('runs workflows with their handlers, and says what happened', async () => {
     expect(events).toMatchObject([{ detail: { executionId, status: 'succeeded' } }]);
   } finally {
     await server.stop();
+  }
+});
+
+it('sends the end to the callbackUrl of a start, signed, also on this machine', async () => {
+  let came = (_: IncomingMessage): void => undefined;
+  const first = new Promise<IncomingMessage>((one) => (came = one));
+  const receiver = createServer((request, response) => {
+    came(request);
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((ready) => receiver.listen(0, '127.0.0.1', ready));
+  const given = { workflows: [greeting], agents: [composing, posting] };
+  const server = await startServer<{ greeting: typeof greeting }>({ ...given, eventsSecret: 'a'.repeat(24) });
+  try {
+    const { port } = receiver.address() as AddressInfo;
+    const callbackUrl = `http://127.0.0.1:${port}/news`;
+    await server.client.start('greeting', { input: { text: 'Ada' }, callbackUrl });
+    const { url, headers } = await first;
+    expect([url, headers['webhook-signature']]).toEqual(['/news', expect.stringMatching(/^v1,/)]);
+    await expect(startServer({ ...given, eventsSecret: 'short' })).rejects.toThrow(
+      'eventsSecret has fewer than 24 bytes',
+    );
+  } finally {
+    await server.stop();
+    receiver.close();
   }
 });
 
