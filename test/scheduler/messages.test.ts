@@ -257,6 +257,17 @@ describe('a message that may start its execution', () => {
     expect((await h.begin(input, 'o-2')).id).not.toBe(first.executionId);
   });
 
+  it('says where its notifications go, where there are any', async () => {
+    const h = world();
+    const callbackUrl = 'https://shop.example/news';
+    const where = { ...to, startWith: { input, callbackUrl } };
+    await expect(sendMessage(h.scheduler, where, paid(1))).rejects.toMatchObject({
+      code: 'no-callback-urls',
+    });
+    const { executionId } = await sendMessage({ ...h.scheduler, notifies: true }, where, paid(1));
+    expect((await h.state(executionId)).execution).toMatchObject({ callbackUrl });
+  });
+
   it('reaches one that another start made meanwhile, whatever its input', async () => {
     let before = async (): Promise<unknown> => undefined;
     const h = world((memory) => {
