@@ -26,7 +26,7 @@ it('runs workflows with their handlers, and says what happened', async () => {
 });
 
 it('sends the end to the callbackUrl of a start, signed, also on this machine', async () => {
-  let came = (_: IncomingMessage): void => undefined;
+  let came: (request: IncomingMessage) => void = () => undefined;
   const first = new Promise<IncomingMessage>((one) => (came = one));
   const receiver = createServer((request, response) => {
     came(request);

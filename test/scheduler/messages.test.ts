@@ -259,13 +259,12 @@ describe('a message that may start its execution', () => {
 
   it('says where its notifications go, where there are any', async () => {
     const h = world();
-    const callbackUrl = 'https://shop.example/news';
-    const where = { ...to, startWith: { input, callbackUrl } };
+    const where = { ...to, startWith: { input, callbackUrl: 'https://shop.example/news' } };
     await expect(sendMessage(h.scheduler, where, paid(1))).rejects.toMatchObject({
       code: 'no-callback-urls',
     });
     const { executionId } = await sendMessage({ ...h.scheduler, notifies: true }, where, paid(1));
-    expect((await h.state(executionId)).execution).toMatchObject({ callbackUrl });
+    expect((await h.state(executionId)).execution).toMatchObject(where.startWith);
   });
 
   it('reaches one that another start made meanwhile, whatever its input', async () => {
