@@ -92,6 +92,7 @@ signal ends the process at once. The next start continues from the same state: d
 
 async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number> {
   const beganAt = performance.now();
+  outliveOutput();
   try {
     // Imported here, because other commands do not need a server.
     const [{ startServer }, { loadProject }, { Tokens }, { fetchOf }, { eventSecret, eventTarget }] =
@@ -146,6 +147,12 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
   } catch (error) {
     throw error instanceof CliError ? error : new CliError('serve', messageOf(error), EXIT.failed);
   }
+}
+
+/** A log whose reader has ended, or whose disk is full, loses lines: the server goes on without them. */
+function outliveOutput(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.removeAllListeners('error').on('error', () => undefined);
 }
 
 /** The line of a start that continues what the previous process left. */

@@ -56,6 +56,17 @@ it('finishes what is under way at SIGTERM, and ends with 0', async () => {
   expect(await createClient({ url: second.url }).get(executionId)).toMatchObject({ status: 'succeeded' });
 });
 
+it('goes on where the reader of its log has ended', async () => {
+  const one = await serve();
+  one.child.stdout?.destroy();
+  one.child.stderr?.destroy();
+  const client = createClient({ url: one.url });
+  for (const name of ['one', 'two']) {
+    const { executionId } = await start(one, name);
+    expect(await client.waitForEnd(executionId)).toMatchObject({ status: 'succeeded' });
+  }
+});
+
 it('ends when npx does, which passes on no SIGTERM', async () => {
   const npx = ['sh', '-c', '"$0" "$@" & wait'];
   const one = await serveProcess([HELLO, '--data', join(folder, 'state.db')], { npm_command: 'exec' }, npx);
