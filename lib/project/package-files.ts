@@ -49,12 +49,25 @@ export function loadInstead(files: ReadonlyMap<string, string>): void {
 /** The file that is loaded in place of this one, or the file itself. */
 export const loadedFile = (file: string): string => instead.get(file) ?? file;
 
+/** How long a file may take to load. */
+const LOADED_WITHIN_MS = 60_000;
+
 /**
  * The exports of an author's file. A loader that was added after its process started returns all exports of a
  * CommonJS file as the default export.
  */
-export async function exportsOf(file: string): Promise<Readonly<Record<string, unknown>>> {
-  const module = (await import(pathToFileURL(loadedFile(file)).href)) as Readonly<Record<string, unknown>>;
+export async function exportsOf(
+  file: string,
+  withinMs = LOADED_WITHIN_MS,
+): Promise<Readonly<Record<string, unknown>>> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, refuse) => {
+    const why = `it is still loading after ${withinMs / 1_000} s: an 'await' outside of its functions never ends`;
+    // Without a timer the process would end in silence, as nothing in it is under way.
+    timer = setTimeout(() => refuse(new Error(why)), withinMs);
+  });
+  const loading = import(pathToFileURL(loadedFile(file)).href) as Promise<Readonly<Record<string, unknown>>>;
+  const module = await Promise.race([loading, late]).finally(() => clearTimeout(timer));
   const whole = Object(module['default']) as Readonly<Record<string, unknown>>;
   return whole['__esModule'] === true ? whole : module;
 }

@@ -305,7 +305,7 @@ export function performCalls(
   const guard = new Thread(GUARD, { eval: true, workerData, execArgv: [] });
   guard.on('error', () => process.kill(process.pid, 'SIGKILL'));
   guardExits();
-  // A line that nobody can be told of is no fault of the code that writes it.
+  // A line that cannot be written is no fault of the code that logs it.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', unsent);
   offerToEnd();
   const underWay = new Map<number, Running>();

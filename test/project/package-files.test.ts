@@ -26,3 +26,10 @@ it.each([
 ])('are %s', async (_, name, text, flow) => {
   expect((await exportsOf(written(name, text)))['flow']).toBe(flow);
 });
+
+it('are refused where the file never ends to load, with the reason', async () => {
+  const file = written('d.mjs', 'await new Promise(() => undefined);');
+  await expect(exportsOf(file, 1)).rejects.toThrow(
+    /still loading after .+ an 'await' outside of its functions/,
+  );
+});
