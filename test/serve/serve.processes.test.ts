@@ -67,6 +67,11 @@ it('goes on where the reader of its log has ended', async () => {
   }
 });
 
+it('ends where a file that it refuses holds on to the process', async () => {
+  writeFileSync(join(folder, 'workflow.ts'), "setInterval(() => undefined, 1_000); throw new Error('mine');");
+  await expect(serveProcess([folder])).rejects.toThrow('workflow.ts:1 cannot be loaded: mine');
+});
+
 it('ends when npx does, which passes on no SIGTERM', async () => {
   const npx = ['sh', '-c', '"$0" "$@" & wait'];
   const one = await serveProcess([HELLO, '--data', join(folder, 'state.db')], { npm_command: 'exec' }, npx);
