@@ -2,8 +2,9 @@
  * Tells public addresses from those of a private network, of this machine and of its link.
  *
  * Owns: the ranges, and which a request may reach. No request reaches the link (169.254.…, fe80::…) or what
- * AWS answers at fd00:ec2::…: there are the credentials of the machine, for whoever asks. Does not own: when
- * an address is checked (`send.ts`).
+ * AWS answers at fd00:ec2::…: there are the credentials of the machine, for whoever asks. Services of VPC
+ * Lattice are there, too, and count as a private network. Does not own: when an address is checked
+ * (`send.ts`).
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry
  * @see https://www.iana.org/assignments/iana-ipv6-special-registry
  */
@@ -32,6 +33,8 @@ const PRIVATE_6 = listOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');
 /** A version 4 address in a version 6 one is found, too. */
 const NETWORKS = listOf('10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.168.0.0/16 fc00::/7');
 const AWS_OWN = listOf('fd00:ec2::/32');
+/** Where the names of VPC Lattice's services lead. */
+const LATTICE = listOf('169.254.171.0/24 fd00:ec2:80::/64');
 const MACHINE = listOf('127.0.0.0/8 ::1/128');
 
 /** A version 4 address written as a version 6 one is not global, so it is not public. */
@@ -44,5 +47,5 @@ export function isPublic(address: string): boolean {
 export function mayReach(address: string, reach: Reach): boolean {
   const isIn = (list: BlockList): boolean => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
   if (isIP(address) === 0 || reach === 'public') return false;
-  return (isIn(NETWORKS) && !isIn(AWS_OWN)) || (reach === 'here' && isIn(MACHINE));
+  return isIn(LATTICE) || (isIn(NETWORKS) && !isIn(AWS_OWN)) || (reach === 'here' && isIn(MACHINE));
 }

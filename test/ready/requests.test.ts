@@ -39,6 +39,7 @@ describe('H1 an address', () => {
 
   it.each<[string, 'private' | 'here']>([
     ['10.1.2.3 100.64.0.1 172.16.0.1 192.168.1.1 fc00::1 fd12::1 ::ffff:10.0.0.1', 'private'],
+    ['169.254.171.7 ::ffff:169.254.171.7 fd00:ec2:80::a9fe:ab07', 'private'], // VPC Lattice
     ['127.0.0.1 127.255.1.1 ::1 ::ffff:127.0.0.1', 'here'],
   ])('may be reached by who allows it: %s, %s', (addresses, reach) => {
     for (const address of addresses.split(' ')) {
@@ -48,7 +49,7 @@ describe('H1 an address', () => {
     }
   });
   const NEVER =
-    '169.254.169.254 169.254.170.2 ::ffff:169.254.169.254 ::169.254.169.254 fe80::1 fd00:ec2::254 0.0.0.0 :: 224.0.0.1 ff02::1 no-address';
+    '169.254.169.254 169.254.170.2 169.254.172.1 fd00:ec2:81::1 ::ffff:169.254.169.254 ::169.254.169.254 fe80::1 fd00:ec2::254 0.0.0.0 :: 224.0.0.1 ff02::1 no-address';
   it.each(NEVER.split(' '))('is reached by nobody: %s', (address) =>
     expect(mayReach(address, 'here')).toBe(false),
   );
