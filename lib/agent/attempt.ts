@@ -81,8 +81,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   const finished = new Latch();
   const pulse: Pulse = {};
   const beganAt = ports.clock.now();
-  const skippedMs = (): number => awayMs(ports.away?.(), beganAt);
-  const time = timeOf(ports, claim);
+  const time = timeOf(ports, claim, () => awayMs(ports.away?.(), beganAt));
   const about = { executionId: state.execution.id, step: planStep.name, attempt: record.attempt };
   const context: LogContext = { ...about, mode: record.mode };
   let log: AttemptLog | undefined;
@@ -91,7 +90,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     step: about.step,
     attempt: about.attempt,
     idempotencyKey: effectKeyOf(state.execution, planStep.name, record.key, keyEpoch(claim.plan, record)),
-    timeLeftMs: () => Math.max(0, Math.min(time.untilAt, time.latestAt) + skippedMs() - ports.clock.now()),
+    timeLeftMs: () => leftOf(time, ports.clock.now()),
     // Creates the signal on first use: not all code listens.
     get signal() {
       return abort.signal;
@@ -109,7 +108,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
       pulse.wake?.();
     },
     ...acceptedFor(record),
-    [PROCESS_TIME_LEFT_MS]: () => claim.processDeadlineAt + skippedMs() - ports.clock.now(),
+    [PROCESS_TIME_LEFT_MS]: () => claim.processDeadlineAt + time.skippedMs() - ports.clock.now(),
   } as AttemptContext;
   let lost = false;
   worker.listener?.claimed({ executionId: about.executionId, step: about.step, token: claim.token });
@@ -121,7 +120,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   const work = performLoaded(ports, worker, planStep, state, ctx);
   worker.underWay?.add(context);
   void work.then(() => worker.underWay?.delete(context));
-  const report = await inTime(ports, work, abort, finished, claim, { ...time, skippedMs });
+  const report = await inTime(ports, work, abort, finished, claim, time);
   finished.end();
   if (pulse.isBeating === true) await withPatience(ports, heartbeats);
   return { report, work, lost };
@@ -147,23 +146,32 @@ const nothing = (): void => undefined;
 const SILENT: AttemptLog = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const logOf = (worker: Worker, context: LogContext): AttemptLog => worker.logOf?.(context) ?? SILENT;
 
-/** In epoch ms. */
+/** Until when the attempt may go on; both its signal and `timeLeftMs` follow it. */
 interface AttemptTime {
-  /** When the step's time is over, not counting pauses that began after the claim's read. */
-  readonly untilAt: number;
-  /** The attempt's deadline, regardless of the step's. */
+  /** In epoch ms: when the step's time is over, as last read. A pause that began since moves it. */
+  untilAt: number;
+  /** In epoch ms: the attempt's deadline, regardless of the step's, not counting `skippedMs`. */
   readonly latestAt: number;
+  /** How long this process slept since the attempt began, which does not count. */
+  readonly skippedMs: () => number;
 }
 
-function timeOf(ports: Ports, { planStep, processDeadlineAt, state }: Claim): AttemptTime {
+function timeOf(
+  ports: Ports,
+  { planStep, processDeadlineAt, state }: Claim,
+  skippedMs: () => number,
+): AttemptTime {
   const latestAt = Math.min(
     ports.clock.now() + planStep.timeoutMs,
     processDeadlineAt - ABORT_GRACE_MS - REPORT_RESERVE_MS,
   );
   // The step's time counts only for attempts to execute: what resolves an outcome has its own time.
   const isTimed = state.steps[planStep.name]?.mode === 'execute';
-  return { untilAt: isTimed ? timeOverAt(planStep, state) : Number.POSITIVE_INFINITY, latestAt };
+  return { untilAt: isTimed ? timeOverAt(planStep, state) : Number.POSITIVE_INFINITY, latestAt, skippedMs };
 }
+
+const leftOf = ({ untilAt, latestAt, skippedMs }: AttemptTime, now: number): number =>
+  Math.max(0, Math.min(untilAt, latestAt + skippedMs()) - now);
 
 /** Returns the author's report, or our own if the time is over and the author's code ignores the abort. */
 async function inTime(
@@ -172,19 +180,19 @@ async function inTime(
   abort: AbortController,
   finished: Latch,
   claim: Claim,
-  { latestAt, skippedMs, ...time }: AttemptTime & { readonly skippedMs: () => number },
+  time: AttemptTime,
 ): Promise<Report> {
-  let { untilAt } = time;
+  const latestAt = (): number => time.latestAt + time.skippedMs();
   for (;;) {
-    const limitMs = Math.max(0, Math.min(untilAt, latestAt + skippedMs()) - ports.clock.now());
+    const limitMs = leftOf(time, ports.clock.now());
     const first = await Promise.race([work, ports.clock.sleep(limitMs, finished).then(() => undefined)]);
     if (first !== undefined) return first;
-    if (latestAt + skippedMs() <= ports.clock.now()) break;
+    if (latestAt() <= ports.clock.now()) break;
     // Part of that time was skipped while this process slept and does not count.
-    if (untilAt > ports.clock.now()) continue;
+    if (time.untilAt > ports.clock.now()) continue;
     const laterAt = await timeOverNow(ports, claim, finished);
     if (laterAt <= ports.clock.now()) break;
-    untilAt = laterAt;
+    time.untilAt = laterAt;
   }
   abort.abort();
   const second = await Promise.race([
@@ -193,7 +201,9 @@ async function inTime(
   ]);
   // Names the limit that the author wrote, not the milliseconds that the clock counted.
   const limit =
-    untilAt < latestAt ? 'the time of its step' : `timeout: '${formatDuration(claim.planStep.timeoutMs)}'`;
+    time.untilAt < latestAt()
+      ? 'the time of its step'
+      : `timeout: '${formatDuration(claim.planStep.timeoutMs)}'`;
   const failure = { code: 'timeout', message: `the attempt took longer than ${limit}` };
   if (second === undefined) return { kind: 'unknown', codeReturned: false, failure };
   // The author's code may pass on our signal's AbortError. We caused it, so report the limit instead.

@@ -107,10 +107,15 @@ const PROGRESS_EVERY_MS = 100;
 /** The most characters of a line's fields that cannot be sent as they are. */
 const MAX_SHOWN = 4_096;
 
+const timeOverAt = ({ timeLeftMs }: { readonly timeLeftMs: number }): number =>
+  performance.now() + timeLeftMs;
+
 /** A call under way, and its messages. */
 class Running {
   readonly call: Call;
   readonly abort = new AbortController();
+  /** By `performance.now()`. */
+  untilAt: number;
   /** The fault for which the process would have ended. */
   fault: string | undefined;
   #progress: string | number | undefined;
@@ -118,6 +123,7 @@ class Running {
 
   constructor(call: Call) {
     this.call = call;
+    this.untilAt = timeOverAt(call);
   }
 
   /** Keeps the highest number until it is sent. */
@@ -186,8 +192,7 @@ class Running {
 }
 
 function contextOf(running: Running): AttemptContext {
-  const { ctx, timeLeftMs } = running.call;
-  const untilAt = performance.now() + timeLeftMs;
+  const { ctx } = running.call;
   const line =
     (level: keyof AttemptLog): AttemptLog['info'] =>
     (message, fields) =>
@@ -195,7 +200,7 @@ function contextOf(running: Running): AttemptContext {
   return {
     ...ctx,
     signal: running.abort.signal as AttemptContext['signal'],
-    timeLeftMs: () => Math.max(0, Math.round(untilAt - performance.now())),
+    timeLeftMs: () => Math.max(0, Math.round(running.untilAt - performance.now())),
     progress: (token) => running.progress(token),
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
   };
@@ -327,9 +332,13 @@ export function performCalls(
   process.on('message', (all: unknown) => {
     // A program that the author's code has started may send anything.
     if (!Array.isArray(all)) return;
-    for (const told of all as readonly ToProcess[])
+    for (const told of all as readonly ToProcess[]) {
       if ('abort' in told) underWay.get(told.abort)?.abort.abort();
-      else begin(told);
+      else if ('timed' in told) {
+        const running = underWay.get(told.timed);
+        if (running !== undefined) running.untilAt = timeOverAt(told);
+      } else begin(told);
+    }
   });
   let rssBytes = 0;
   setInterval(() => {

@@ -12,6 +12,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { AbortSignalLike } from '../core/plan/agent.ts';
 import { Outbox, PIPE_FD, type ToProcess } from './isolated-words.ts';
 import { endAll, killGroup, MARK } from './process-group.ts';
 
@@ -133,3 +134,9 @@ function fullHeap(signal: string | null, heapMb: number | undefined): string {
 export const untilOver = async (gone: Promise<boolean>): Promise<void> => {
   if (!(await gone)) await new Promise(() => undefined);
 };
+
+export const abortOf = (signal: AbortSignalLike): Promise<void> =>
+  new Promise((over) => {
+    if (signal.aborted) over();
+    else signal.addEventListener('abort', over);
+  });

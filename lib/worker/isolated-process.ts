@@ -11,21 +11,21 @@
  * the attempt's process deadline.
  * I3 a call whose process is dead ends when nothing of that process runs any more. If some of it cannot be
  * ended, the call does not end either, and the attempt's process deadline counts.
- * I5 a call is at fault for a death if it had the process alone, or is known to have caused the death; any
- * other call is interrupted.
+ * I5 a call is at fault if it had the process alone or is known to have ended it; others are interrupted.
  * S6 a call that died or was aborted before it was sent has certainly done nothing.
  */
 
 import { type AbortSignalLike, type AttemptContext, PROCESS_TIME_LEFT_MS } from '../core/plan/agent.ts';
 import type { Mode } from '../core/records/state.ts';
 import { defined } from '../core/values/defined.ts';
-import { IsolatedChild, type Program, untilOver } from './isolated-child.ts';
+import { abortOf, IsolatedChild, type Program, untilOver } from './isolated-child.ts';
 import {
   type Answered,
   BLOCKED_MS,
   type Call,
   type Caller,
   diedOf,
+  neverBegan,
   PULSE_MS,
   type Said,
   type Trouble,
@@ -61,6 +61,8 @@ interface UnderWay {
   readonly caller: Caller;
   readonly ctx: AttemptContext;
   readonly settle: (answer: Answered) => void;
+  /** The time that the process counts from, or that was compared with it last. */
+  timeLeftMs: number;
   /** Why the process is ended, if this call is at fault. */
   fault?: string;
   timer?: NodeJS.Timeout;
@@ -144,14 +146,7 @@ export class OwnProcess {
     const { signal } = ctx;
     if (this.#underWay.size === 0) this.#aliveAt = this.#options.now();
     if (!this.isReady) await this.awaited(signal);
-    if (signal.aborted)
-      return {
-        kind: 'thrown',
-        mark: 'transient',
-        name: 'Error',
-        code: 'not-begun',
-        message: 'it was aborted before it began',
-      };
+    if (signal.aborted) return neverBegan({ code: 'not-begun', message: 'it was aborted before it began' });
     if (this.#isEnding) {
       await untilOver(this.#gone);
       return this.#notBegun();
@@ -165,7 +160,7 @@ export class OwnProcess {
   #notBegun(): Answered {
     const message = `the process of the attempt died before it began: ${this.#exit}`;
     if (this.#options.isShared) return { kind: 'interrupted', message, hasBegun: false };
-    return { kind: 'thrown', mark: 'transient', name: 'Error', code: 'process-died', message };
+    return neverBegan({ code: 'process-died', message });
   }
 
   async #performed(
@@ -176,13 +171,14 @@ export class OwnProcess {
   ): Promise<Answered> {
     const { executionId, step, attempt, idempotencyKey, accepted, signal } = ctx;
     const number = (this.#calls += 1);
-    const known = { executionId, step, attempt, idempotencyKey, ...defined({ accepted }) };
     let settle: (answer: Answered) => void = () => undefined;
     const answered = new Promise<Answered>((answer) => (settle = answer));
-    const one: UnderWay = { number, caller, ctx, settle };
+    const timeLeftMs = ctx.timeLeftMs();
+    const one: UnderWay = { number, caller, ctx, settle, timeLeftMs };
     this.#underWay.set(number, one);
     this.#watch();
-    const call = { number, agent: caller.name, mode, ctx: known, timeLeftMs: ctx.timeLeftMs(), ...values };
+    const known = { executionId, step, attempt, idempotencyKey, ...defined({ accepted }) };
+    const call = { number, agent: caller.name, mode, ctx: known, timeLeftMs, ...values };
     // The schema's result cannot be passed to another process.
     const unsendable = (error: unknown): void =>
       settle({
@@ -322,7 +318,17 @@ export class OwnProcess {
 
   /** Checks after the messages that have come meanwhile: this process may have been blocked. */
   #watch(): void {
-    this.#watching ??= setInterval(() => setImmediate(() => this.#endIfSilent()), PULSE_MS);
+    this.#watching ??= setInterval(() => setImmediate(() => this.#pulse()), PULSE_MS);
+  }
+
+  #pulse(): void {
+    // The time of a call grows where a pause of its execution gives time back.
+    for (const one of this.#underWay.values()) {
+      const timeLeftMs = one.ctx.timeLeftMs();
+      if (timeLeftMs > one.timeLeftMs) this.#child.say({ timed: one.number, timeLeftMs }, () => undefined);
+      one.timeLeftMs = timeLeftMs;
+    }
+    this.#endIfSilent();
   }
 
   #endIfSilent(): void {
@@ -355,8 +361,8 @@ export class OwnProcess {
   }
 
   #onlyAgent(): string | undefined {
-    const names = this.#atWork();
-    return names.length === 1 ? names[0] : undefined;
+    const [name, ...others] = this.#atWork();
+    return others.length === 0 ? name : undefined;
   }
 
   async #died(): Promise<boolean> {
@@ -392,9 +398,3 @@ export class OwnProcess {
     return { kind: 'interrupted', message, hasBegun: true };
   }
 }
-
-const abortOf = (signal: AbortSignalLike): Promise<void> =>
-  new Promise((over) => {
-    if (signal.aborted) over();
-    else signal.addEventListener('abort', over);
-  });

@@ -17,7 +17,11 @@ export const PULSE_MS = 500;
 export const BLOCKED_MS = 3 * PULSE_MS;
 
 /** A message to the process. */
-export type ToProcess = Call | { readonly abort: number };
+export type ToProcess =
+  | Call
+  | { readonly abort: number }
+  /** A call has got more time. */
+  | { readonly timed: number; readonly timeLeftMs: number };
 export interface Call {
   /** The call's number within its process. */
   readonly number: number;
@@ -75,6 +79,14 @@ export type Answered =
       readonly code?: string;
       readonly retryAfter?: string | number;
     };
+
+/** The author's code was not called. */
+export const neverBegan = (why: { readonly code: string; readonly message: string }): Answered => ({
+  kind: 'thrown',
+  mark: 'transient',
+  name: 'Error',
+  ...why,
+});
 
 /** The author's code may have acted, and ended with its process. */
 export const diedOf = (why: string): Answered => ({

@@ -48,6 +48,7 @@ describe('a pause that began after its claim', () => {
   /** An attempt until second 50, with a pause from second 30 on. */
   const spanning = async (pausedMs: number, wrap?: (world: MemoryWorld) => Ports) => {
     const aborted: number[] = [];
+    const leftMs: number[] = [];
     const h = harness(
       flow,
       {
@@ -55,6 +56,7 @@ describe('a pause that began after its claim', () => {
           execute: async (ctx) => {
             ctx.signal.addEventListener('abort', () => aborted.push(h.clock.now() - startedAt));
             await h.clock.sleep(startedAt + 50_000 - h.clock.now());
+            leftMs.push(ctx.timeLeftMs());
             return { id: 'x' };
           },
           undo: async () => undefined,
@@ -71,7 +73,7 @@ describe('a pause that began after its claim', () => {
     await pause(h.scheduler, id, { commandId: 'p' });
     await h.run(id, { until: at(30_000 + pausedMs) });
     await resume(h.scheduler, id, { commandId: 'r' });
-    return { end: await h.run(id), aborted };
+    return { end: await h.run(id), aborted, leftMs };
   };
 
   it('gives an attempt under way more time, too', async () => {
@@ -79,6 +81,15 @@ describe('a pause that began after its claim', () => {
       const { end, aborted } = await spanning(pausedMs);
       expect([aborted, end.execution.status, end.steps['car']?.attempt]).toEqual([[], 'succeeded', 1]);
     }
+  });
+
+  it('gives it to what the attempt is told of its time', async () => {
+    const { leftMs, aborted } = await spanning(18_000);
+    expect(aborted).toEqual([]);
+    // 45 s and the pause from second 30 on, of which 50 s have passed.
+    expect(leftMs).toEqual([expect.closeTo(13_000, -4)]);
+    expect(leftMs[0]).toBeGreaterThan(0);
+    expect((await spanning(1_000)).leftMs).toEqual([0]);
   });
 
   it('but not more than it took, nor where the store does not say', async () => {

@@ -102,6 +102,13 @@ describe('a call of a process of its own', () => {
     expect(await answer('x')).toHaveProperty('way');
   });
 
+  it('is told of time that a pause of its execution gives back', async () => {
+    let leftMs = 0;
+    const more = { timeLeftMs: () => leftMs, progress: () => void (leftMs = 60_000) };
+    const told = (await answer('awaits time', contextOf(more))) as { readonly leftMs: number };
+    expect(told.leftMs).toBeGreaterThan(0);
+  });
+
   it('sends the latest progress, not each', async () => {
     const said: (string | number)[] = [];
     await answer('reports', contextOf({ progress: (token) => void said.push(token) }));

@@ -171,8 +171,9 @@ export interface AttemptContext {
    */
   readonly idempotencyKey: string;
   /**
-   * The time left for the attempt, in ms; `signal` is aborted when it reaches 0. It may grow if the step has
-   * its own `within`: a pause of the execution gives time back.
+   * The time left for the attempt, in ms: the shorter of the agent's `timeout`, the process's time, and the
+   * step's own `within`. At 0 `signal` is aborted, unless a pause of the execution has given time back to
+   * `within`: the pause is read at 0, within a second, and the time left grows by it.
    */
   readonly timeLeftMs: () => number;
   /**

@@ -126,4 +126,13 @@ export const PAUSES: readonly Mutant[] = [
     replace: 'hasUnannounced(snapshot)',
     killer: jest('core/holds/pause', 'is near where what a child answered could not be read'),
   },
+  {
+    id: 'time-left-without-pause',
+    rule: 'an attempt is told the time by which its signal is aborted',
+    bug: 'An attempt is told that its time is over while a pause has given it more.',
+    file: 'lib/agent/attempt.ts',
+    find: 'timeLeftMs: () => leftOf(time, ports.clock.now()),',
+    replace: 'timeLeftMs: () => leftOf(timeOf(ports, claim, time.skippedMs), ports.clock.now()),',
+    killer: jest('engine/within-pauses', 'gives it to what the attempt is told of its time'),
+  },
 ];

@@ -29,6 +29,11 @@ const own: Implementation<unknown, unknown> = {
       await setTimeout(1);
       for (;;);
     }
+    if (way === 'awaits time') {
+      ctx.progress(1);
+      for (let turn = 0; turn < 500 && ctx.timeLeftMs() === 0; turn += 1) await setTimeout(20);
+      return { leftMs: ctx.timeLeftMs() };
+    }
     if (way === 'bug') return { length: (undefined as never as { length: number }).length };
     if (way === 'fetch fails')
       throw new TypeError('fetch failed', {
