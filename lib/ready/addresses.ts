@@ -1,21 +1,23 @@
 /**
  * Tells public addresses from those of a private network, of this machine and of its link.
  *
- * Owns: the ranges, and which a request may reach. No request reaches the link (169.254.…, fe80::…) or what
- * AWS answers at fd00:ec2::…: there are the credentials of the machine, for whoever asks. Services of VPC
- * Lattice are there, too, and count as a private network. Does not own: when an address is checked
- * (`send.ts`).
+ * Owns: the ranges, and which a request may reach. Whatever is allowed, no request reaches the link
+ * (169.254.…, fe80::…) or what AWS answers at fd00:ec2::…: there are the credentials of the machine, for
+ * whoever asks. Services of VPC Lattice are there, too, and count as a private network. Does not own: when an
+ * address is checked (`send.ts`).
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry
  * @see https://www.iana.org/assignments/iana-ipv6-special-registry
  */
 
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
+/** Finds a version 4 address also in a version 6 one: mapped, or as NAT64 translates it. */
 const listOf = (ranges: string): BlockList => {
   const list = new BlockList();
   for (const range of ranges.split(' ')) {
     const [net = '', bits] = range.split('/');
     list.addSubnet(net, Number(bits), isIPv4(net) ? 'ipv4' : 'ipv6');
+    if (isIPv4(net)) list.addSubnet(`64:ff9b::${net}`, 96 + Number(bits), 'ipv6');
   }
   return list;
 };
@@ -30,9 +32,8 @@ const PRIVATE_4 = listOf(
 const GLOBAL_6 = listOf('2000::/3');
 const PRIVATE_6 = listOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');
 
-/** A version 4 address in a version 6 one is found, too. */
-const NETWORKS = listOf('10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.168.0.0/16 fc00::/7');
-const AWS_OWN = listOf('fd00:ec2::/32');
+/** The link, services of AWS to the machine, addresses of nobody or of groups, and what is reserved. */
+const DENIED = listOf('0.0.0.0/8 169.254.0.0/16 224.0.0.0/3 ::/96 fe80::/10 fd00:ec2::/32 ff00::/8');
 /** Where the names of VPC Lattice's services lead. */
 const LATTICE = listOf('169.254.171.0/24 fd00:ec2:80::/64');
 const MACHINE = listOf('127.0.0.0/8 ::1/128');
@@ -47,5 +48,5 @@ export function isPublic(address: string): boolean {
 export function mayReach(address: string, reach: Reach): boolean {
   const isIn = (list: BlockList): boolean => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
   if (isIP(address) === 0 || reach === 'public') return false;
-  return isIn(LATTICE) || (isIn(NETWORKS) && !isIn(AWS_OWN)) || (reach === 'here' && isIn(MACHINE));
+  return isIn(MACHINE) ? reach === 'here' : isIn(LATTICE) || !isIn(DENIED);
 }

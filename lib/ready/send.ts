@@ -74,7 +74,10 @@ export async function send(first: Outgoing, net: Net = NET): Promise<Result> {
   }
 }
 
-/** H1 A name with one address that may not be reached is refused as a whole. */
+/**
+ * H1 Where only public addresses may be reached, a name with another one is refused as a whole: someone may
+ * have put it there. Where a private network may be, a name may have addresses that lead nowhere from here.
+ */
 async function addressesOf(
   { url, reach, signal }: Outgoing,
   net: Net,
@@ -82,11 +85,11 @@ async function addressesOf(
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
   try {
-    const addresses = family > 0 ? [{ address: host, family }] : await within(net.resolve(host), signal);
-    if (addresses.length === 0) return { kind: 'not-sent', code: 'ENOTFOUND' };
-    if (addresses.some(({ address }) => !net.isPublic(address) && !mayReach(address, reach)))
-      return { kind: 'not-sent', code: 'private-address', isForGood: true };
-    return { addresses };
+    const all = family > 0 ? [{ address: host, family }] : await within(net.resolve(host), signal);
+    if (all.length === 0) return { kind: 'not-sent', code: 'ENOTFOUND' };
+    const addresses = all.filter(({ address }) => net.isPublic(address) || mayReach(address, reach));
+    const isRefused = reach === 'public' ? addresses.length < all.length : addresses.length === 0;
+    return isRefused ? { kind: 'not-sent', code: 'private-address', isForGood: true } : { addresses };
   } catch (error) {
     return { kind: 'not-sent', code: codeOf(error) };
   }

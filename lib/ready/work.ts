@@ -227,7 +227,8 @@ function saidOf(result: Result, lacks: string | undefined): Pick<Found, 'code' |
 }
 
 const WHY: Readonly<Record<string, string>> = {
-  'private-address': 'the address is private: allowPrivateAddresses: true allows it, unless it is link-local',
+  'private-address':
+    'the address is private: allowPrivateAddresses: true allows it, unless it is link-local or reserved',
   'answer-too-large': 'it has more bytes than maxAnswerBytes',
   'bad-answer': 'it is not JSON',
   'broken-connection': 'the connection broke',

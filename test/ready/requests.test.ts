@@ -1,7 +1,7 @@
 /** Tests which requests are sent, to whom, and which are not: addresses, redirects, encoding, secrets. */
 
 import { concat, type HttpAgentOptions, secret } from '../../lib/index.ts';
-import { isPublic, mayReach } from '../../lib/ready/addresses.ts';
+import { isPublic } from '../../lib/ready/addresses.ts';
 import { forget } from '../../lib/ready/secret.ts';
 import type { Net } from '../../lib/ready/send.ts';
 import { type Asked, called, charging, gives, outcomeIn, type Service, startService } from './service.ts';
@@ -28,32 +28,6 @@ async function sent(execute: Options['execute'], more: Partial<Options> = {}): P
 }
 
 describe('H1 an address', () => {
-  const PRIVATE = `0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.255.1.1 169.254.169.254 172.16.0.1 172.31.9.9
-    192.0.0.1 192.0.2.1 192.168.1.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255
-    :: ::1 ::ffff:10.0.0.1 ::ffff:7f00:1 ::127.0.0.1 64:ff9b::a00:1 100::1 2001::1 2001:db8::1 2002:a00:1::
-    3fff::1 fc00::1 fd00:ec2::254 fe80::1 fec0::1 ff02::1 no-address`;
-  it.each(PRIVATE.split(/\s+/))('is private: %s', (address) => expect(isPublic(address)).toBe(false));
-  const PUBLIC =
-    '1.1.1.1 100.63.255.255 172.15.0.1 172.32.0.1 192.1.1.1 223.255.255.255 2606:4700::1 2a00::1';
-  it.each(PUBLIC.split(' '))('is public: %s', (address) => expect(isPublic(address)).toBe(true));
-
-  it.each<[string, 'private' | 'here']>([
-    ['10.1.2.3 100.64.0.1 172.16.0.1 192.168.1.1 fc00::1 fd12::1 ::ffff:10.0.0.1', 'private'],
-    ['169.254.171.7 ::ffff:169.254.171.7 fd00:ec2:80::a9fe:ab07', 'private'], // VPC Lattice
-    ['127.0.0.1 127.255.1.1 ::1 ::ffff:127.0.0.1', 'here'],
-  ])('may be reached by who allows it: %s, %s', (addresses, reach) => {
-    for (const address of addresses.split(' ')) {
-      expect([address, mayReach(address, 'public')]).toEqual([address, false]);
-      expect([address, mayReach(address, 'private')]).toEqual([address, reach === 'private']);
-      expect([address, mayReach(address, 'here')]).toEqual([address, true]);
-    }
-  });
-  const NEVER =
-    '169.254.169.254 169.254.170.2 169.254.172.1 fd00:ec2:81::1 ::ffff:169.254.169.254 ::169.254.169.254 fe80::1 fd00:ec2::254 0.0.0.0 :: 224.0.0.1 ff02::1 no-address';
-  it.each(NEVER.split(' '))('is reached by nobody: %s', (address) =>
-    expect(mayReach(address, 'here')).toBe(false),
-  );
-
   const at = (host: string): string => `http://${host}:${service.port}`;
   const HOSTS = ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '[::1]', '127.1'];
   it.each(HOSTS)('is refused where it is private: %s', async (host) => {
@@ -70,6 +44,15 @@ describe('H1 an address', () => {
     const report = await called(options, { net: { resolve, isPublic } });
     expect(outcomeIn(report)).toBe('permanent private-address');
     expect(service.asked).toEqual([]);
+  });
+
+  it('of a name is one that may be reached, where private ones may', async () => {
+    const found = [{ address: 'fe80::1', family: 6 }, ...LOCAL];
+    const net: Net = { resolve: async () => found, isPublic };
+    expect((await called(charging(at('pay.example')), { net })).kind).toBe('done');
+    found.pop();
+    expect(outcomeIn(await called(charging(at('pay.example')), { net }))).toBe('permanent private-address');
+    expect(service.asked).toHaveLength(1);
   });
 
   it('is the one that was checked: the name is asked for once', async () => {

@@ -92,9 +92,9 @@ export const NOTIFICATIONS: readonly Mutant[] = [
     rule: 'H1 Nobody reaches a link-local address.',
     bug: 'Where private networks are allowed, a caller reaches the address with the credentials of the machine.',
     file: 'lib/ready/addresses.ts',
-    find: '192.168.0.0/16 fc00::/7',
-    replace: '192.168.0.0/16 169.254.0.0/16 fc00::/7',
-    killer: jest('ready/requests', 'is reached by nobody'),
+    find: '0.0.0.0/8 169.254.0.0/16 224.0.0.0/3',
+    replace: '0.0.0.0/8 224.0.0.0/3',
+    killer: jest('ready/addresses', 'is reached by nobody'),
   },
   {
     id: 'notification-address-logged',

@@ -59,8 +59,8 @@ export const READY: readonly Mutant[] = [
     rule: 'A name of which one address is private is refused.',
     bug: 'A name passes that has a public address beside a private one.',
     file: SEND,
-    find: 'if (addresses.some(',
-    replace: 'if (addresses.every(',
+    find: "reach === 'public' ? addresses.length < all.length",
+    replace: "reach === 'public' ? addresses.length === 0",
     killer: requests('is refused where a name has a private one beside a public one'),
   },
   {
@@ -86,7 +86,7 @@ export const READY: readonly Mutant[] = [
         replace: "'ipv6')) && !PRIVATE_6.check(",
       },
     ],
-    killer: requests('is private'),
+    killer: jest('ready/addresses', 'is private'),
   },
   {
     id: 'redirect-to-any-host',
