@@ -1,14 +1,14 @@
 /**
  * A process that performs one attempt at a time, and its end.
  *
- * Owns: starting it, the times at which it is killed, and that nothing of it is left. Does not own: its work
+ * Owns: starting it, when it is killed, and that no program it started is left. Does not own: the code inside
  * (`attempt.ts`), which message it gets (`worker.ts`), what follows from its death (`death.ts`).
  *
- * `processDeadline` is a promise that the process is dead by then. Two timers keep it, each alone: one here,
- * and one in a thread of its own inside the process, which an author's endless loop does not stop and which
- * also ends the process when this one has died. Both kill the whole process group, so that no program that
- * the author's code has started goes on. The process is also killed soon after its lease is lost. An attempt
- * is reported dead only when nothing of it runs any more.
+ * `processDeadline` promises that the process is dead by then. Two independent timers keep that promise: one
+ * here, and one in a separate thread inside the process. An author's endless loop does not stop that thread,
+ * and it also ends the process when the worker has died. Both kill the whole process group, so programs that
+ * the author's code started end too. The process is also killed soon after its lease is lost. An attempt is
+ * reported dead only when none of its programs is running.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -19,16 +19,16 @@ import type { ClaimedAttempt, DeadAttempt } from '../core/decisions/events.ts';
 import { defined } from '../core/values/defined.ts';
 import { endAll, killGroup, MARK, type Programs } from './process-group.ts';
 
-/** Time for the abort, the report and its repetition, beyond the author's own limit. */
+/** Added to the author's own limit: time for the abort, and to send the report and repeat it. */
 export const SPARE_MS = 10_000;
 /** A kill is not instant, and two clocks may differ. */
 const KILL_MARGIN_MS = 1_000;
 /**
- * Time after the abort of an attempt whose lease is lost: the author's code may return, and a late success
- * may be reported.
+ * Time between the abort of an attempt that lost its lease and the kill: the author's code may return, and a
+ * late success may be reported.
  */
 export const LOST_GRACE_MS = 2_000;
-/** Time to read the last messages of a process that has died. */
+/** How long to wait for the last messages of a dead process. */
 const HEARD_WITHIN_MS = 1_000;
 /** Time to load the agent's code. */
 const START_WITHIN_MS = 60_000;
@@ -39,15 +39,13 @@ export const PIPE_FD = 4;
 export interface Task {
   readonly messageId: string;
   readonly body: string;
-  /**
-   * Counts from the time at which the task is given: clocks may be set, so two processes cannot share an
-   * instant.
-   */
+  /** Counted from when the task is given: clocks may be set, so two processes cannot share an instant. */
   readonly killInMs: number;
   readonly deadInMs: number;
 }
 /**
- * Messages from the process: first what it is, then which attempt it makes of each task, and how that went.
+ * Messages from the process: first its agent, or why that cannot be loaded; then, for each task, the attempt
+ * that it claims and how the task ended.
  */
 export type Word =
   | { readonly kind: 'ready'; readonly agent: string; readonly timeoutMs: number }
@@ -58,17 +56,17 @@ export type Word =
 
 export interface Ran {
   readonly how: 'handled' | 'give-back' | 'died';
-  /** Its process is dead, with everything that it started. */
+  /** The attempt of a process that is dead, with all programs that it started. */
   readonly dead?: DeadAttempt;
-  /** The process was killed, and something that it started still runs. */
+  /** The process was killed, but a program that it started still runs. */
   readonly lingers?: true;
 }
 
 export interface AttemptProcess {
   readonly isAlive: boolean;
-  /** Performs what the message asks for; one at a time. Never rejects. */
+  /** Performs one message at a time. Never rejects. */
   readonly run: (message: Received) => Promise<Ran>;
-  /** Resolves when it is dead. */
+  /** Kills the process; resolves when it is dead. */
   readonly kill: () => Promise<void>;
 }
 
@@ -79,7 +77,7 @@ export interface ProcessSettings {
   readonly module: string;
   /**
    * Kills all programs of a process.
-   * @returns whether all of them have ended.
+   * @returns true if all of them have ended
    * @default as `process-group.ts` does
    */
   readonly endPrograms?: (programs: Programs) => Promise<boolean>;
@@ -97,15 +95,15 @@ export class ForkedProcess implements AttemptProcess {
   /** Rejects when the agent's code cannot be loaded. */
   readonly ready: Promise<Ready>;
   readonly #child: ChildProcess;
-  /** Resolves with whether nothing of it runs any more. */
+  /** Resolves when the process is dead; true if none of the programs it started is still running. */
   readonly #gone: Promise<boolean>;
   #isGone = false;
-  /** How it ended. */
+  /** Its exit code or signal, as text. */
   #exit: string | undefined;
   #onWord: (word: Word | undefined) => void = () => undefined;
 
   constructor({ entry, module, endPrograms = endAll }: ProcessSettings) {
-    // A group of its own: all of it can be killed, and a terminal's Ctrl-C reaches the worker alone.
+    // Own process group: it can be killed as a whole, and a terminal's Ctrl-C reaches only the worker.
     const mark = randomUUID();
     this.#child = fork(entry, [module], {
       env: { ...process.env, [MARK]: mark },
@@ -121,7 +119,7 @@ export class ForkedProcess implements AttemptProcess {
         this.#exit = signal === null ? `exit code ${code}` : `signal ${signal}`;
         exit();
       });
-      // A process that could not be started has no exit.
+      // A process that could not be started never exits.
       if (pid === undefined) this.#child.once('error', () => exit());
     }).then(async () => {
       this.#isGone = true;
@@ -148,8 +146,7 @@ export class ForkedProcess implements AttemptProcess {
     const { how, attempt, isLost } = await this.#perform(task);
     kill.cancel();
     if (how !== 'died' && !isLost) return { how };
-    // Programs that the author's code has started go on without a lease, whether or not that code has
-    // returned.
+    // Programs that the author's code started would go on without a lease, even after it has returned.
     const isOver = await this.#end();
     if (!isOver) return { how, lingers: true };
     return { how, ...defined({ dead: attempt && { ...attempt, ...defined({ exit: this.#exit }) } }) };
@@ -196,7 +193,7 @@ export class ForkedProcess implements AttemptProcess {
     throw new Error(word?.kind === 'refused' ? word.message : 'the process ended before it was ready');
   }
 
-  /** The next message of the process; nothing if it has died. */
+  /** The next message of the process; undefined if it has died. */
   #next(): Promise<Word | undefined> {
     return new Promise((heard) => {
       this.#onWord = heard;

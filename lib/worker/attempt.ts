@@ -2,8 +2,8 @@
  * The code inside an attempt's process: the agent's own handler, as in a Lambda function, one message at a
  * time.
  *
- * Owns: the handler's event and context, and the thread that ends the process when it must end. Does not own:
- * the attempt (`agent/message.ts`, behind the handler).
+ * Owns: the handler's event and context, and the thread that kills the process in time. Does not own: the
+ * attempt (`agent/message.ts`, behind the handler).
  */
 
 import { pathToFileURL } from 'node:url';
@@ -25,8 +25,9 @@ interface Handler {
 }
 
 /**
- * Runs apart from the author's code, which may keep the main thread busy for ever. The pipe closes when the
- * worker has died. It is text, so that it is the same from TypeScript and from a bundle.
+ * Kills the process from a thread of its own, because the author's code may block the main thread for ever.
+ * The pipe closes when the worker has died. It is text, so that it runs the same from TypeScript and from a
+ * bundle.
  */
 const WATCHDOG = `
 const { parentPort, workerData } = require('node:worker_threads');
@@ -43,7 +44,7 @@ setInterval(() => { if (uptime() * 1000 >= killAt) end(); }, 250);
 `;
 
 const send = process.send?.bind(process);
-// The caller takes all that comes by the channel for words, so the author's code has none.
+// The author's code must not have the channel: the caller takes every message on it for a `Word`.
 delete process.send;
 const say = (word: Word): unknown => send?.(word);
 

@@ -34,16 +34,20 @@ import {
   type Word,
 } from './isolated-words.ts';
 
-/** The function that says which call runs and where, for the guard of a thread that it has stopped. */
+/**
+ * The global name of the function that the guard calls in a thread it has stopped: which call runs, and
+ * where.
+ */
 const AT_WORK = 'steadfast.at-work';
-/** A thread in native code cannot be stopped. */
+/** How long the guard waits for the thread to stop: in native code it cannot be stopped. */
 const STOPPED_WITHIN_MS = 700;
 
 /**
- * Runs apart from the authors' code, which may keep the main thread busy. The pipe ends with the caller,
- * which uses it to ask which call keeps it busy: as a debugger does, the guard stops the thread where it is
- * and has that asked there, which is right behind an `await`, too; otherwise it knows only a call that has
- * not waited yet. Programs that have left the group have kept its environment (`process-group.ts`).
+ * Runs in a thread of its own, because the authors' code may block the main thread. When the pipe to the
+ * caller closes, it ends the process and every program it started: those that left the process group still
+ * have its environment (`process-group.ts`). When the caller asks which call keeps the process busy, it stops
+ * the main thread as a debugger does and calls `atWork` there; that is right behind an `await`, too. If the
+ * thread cannot be stopped, it knows only a call that has not waited yet.
  */
 const GUARD = `
 const { workerData: { fd, shared, mark, atWork, withinMs } } = require('node:worker_threads');
@@ -80,16 +84,16 @@ pipe.on('error', end).on('close', end).on('data', asked);
 
 const unsent = (): void => undefined;
 const send = process.send?.bind(process);
-// The channel is this file's: the caller takes all that comes by it for words.
+// Authors' code must not have the channel: the caller takes every message on it for a `Word`.
 delete process.send;
-/** The calling process may be gone. */
+/** Sends nothing once the calling process is gone. */
 const outbox = new Outbox<Word>((all) => {
   if (process.connected) send?.(all, undefined, undefined, unsent);
 });
 
-/** Includes errors of Node's and of another realm; any other thrown value is sent as it is. */
+/** Describes what was thrown: an error of Node's or of another realm, or any other value. */
 function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
-  // Sends neither class nor cause: this side draws the conclusions from them.
+  // Sends neither class nor cause: what they imply is decided here.
   if (isBug(error)) return { kind: 'thrown', name: error.name, message: bugText(error), code: BUG };
   const { name, code, retryAfter } = Object(error) as Record<string, unknown>;
   return {
@@ -102,9 +106,12 @@ function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
   };
 }
 
-/** An author may report progress in each turn of a loop: beyond this, the latest is sent with the pulse. */
+/**
+ * Progress is sent at most this often; an author may report it in each turn of a loop. The rest waits for the
+ * pulse.
+ */
 const PROGRESS_EVERY_MS = 100;
-/** The most characters of a line's fields that cannot be sent as they are. */
+/** Fields that cannot be sent as they are become text of at most this length. */
 const MAX_SHOWN = 4_096;
 
 const timeOverAt = ({ timeLeftMs }: { readonly timeLeftMs: number }): number =>
@@ -114,9 +121,9 @@ const timeOverAt = ({ timeLeftMs }: { readonly timeLeftMs: number }): number =>
 class Running {
   readonly call: Call;
   readonly abort = new AbortController();
-  /** By `performance.now()`. */
+  /** When the call's time is over, by `performance.now()`. */
   untilAt: number;
-  /** The fault for which the process would have ended. */
+  /** Why the process would have ended, had it not been guarded. */
   fault: string | undefined;
   #progress: string | number | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
@@ -224,10 +231,10 @@ async function perform(own: Own, running: Running): Promise<void> {
   }
 }
 
-/** The call in which this code runs; that call may be over. */
+/** The call whose code runs; it may already be over. */
 const current = new AsyncLocalStorage<Running>();
 
-/** Files that an author cannot fix. */
+/** Stack lines outside the author's code. */
 const NOT_THEIRS = /node:|node_modules|<anonymous>:|[\\/]lib[\\/]worker[\\/]isolated/;
 
 /** The first stack line in the author's code. */
@@ -238,7 +245,7 @@ function placeIn(stack: unknown): string | undefined {
   return place?.replace('file://', '');
 }
 
-/** The error, and its place in the author's code. */
+/** The error as text, with its place in the author's code. */
 function whyOf(error: unknown): string {
   const { name, message } = thrownBy(error);
   const place = placeIn((Object(error) as { readonly stack?: unknown }).stack);
@@ -260,7 +267,7 @@ function faulted(what: string, error?: unknown): void {
   running.abort.abort();
 }
 
-/** Code that would end the process ends only its attempt. */
+/** Makes code that would end the process end only its attempt. */
 function guardExits(): void {
   const own = {
     exit: process.exit.bind(process),
@@ -283,7 +290,7 @@ function guardExits(): void {
   process.on('unhandledRejection', (error) => faulted('nothing awaited', error));
 }
 
-/** If memory is short, the system ends this process before the calling one. */
+/** Makes the system end this process before the calling one when memory runs short. */
 function offerToEnd(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '500');
@@ -293,9 +300,9 @@ function offerToEnd(): void {
 }
 
 /**
- * From then on this process performs the calls that it gets.
+ * Makes this process perform the calls that it gets.
  * @param agents their code, by name
- * @param failed why an agent's code cannot be loaded, by agent
+ * @param failed by agent, why its code cannot be loaded
  */
 export function performCalls(
   agents: ReadonlyMap<string, Own>,
@@ -324,7 +331,7 @@ export function performCalls(
         ),
       );
     underWay.set(call.number, running);
-    // If the thread cannot be stopped, the guard knows the call whose code has not waited yet.
+    // The guard's answer if it cannot stop the thread: the call whose code has not waited yet.
     entered[0] = call.number;
     void current.run(running, perform, own, running).finally(() => underWay.delete(call.number));
     entered[0] = 0;
@@ -346,7 +353,7 @@ export function performCalls(
     try {
       rssBytes = process.memoryUsage.rss();
     } catch {
-      // It opens a file, and an agent may have used up the descriptors: the last measure is good enough.
+      // Measuring opens a file, and an agent may have used up the descriptors: keep the last measure.
     }
     outbox.say({ kind: 'alive', rssBytes }, unsent);
   }, PULSE_MS);

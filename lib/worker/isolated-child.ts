@@ -1,9 +1,8 @@
 /**
- * A process for authors' code, as the system sees it: start it, talk to it, end it with all that it has
- * started.
+ * A process for authors' code, as the operating system sees it.
  *
- * Owns: these three. Does not own: the messages (`isolated-words.ts`), calls and who is at fault for an end
- * (`isolated-process.ts`).
+ * Owns: starting it, sending to it, ending it with all that it has started. Does not own: the messages
+ * (`isolated-words.ts`), calls and which one is at fault for an end (`isolated-process.ts`).
  *
  * I4 no process, and no program that it has started, outlives the caller: a thread in it ends them when the
  * pipe between them closes.
@@ -22,7 +21,7 @@ export interface Program {
   readonly args?: readonly string[];
   readonly execArgv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The limit of all its memory (`serve --worker-memory`). @default the machine's memory */
+  /** Limits all of its memory (`serve --worker-memory`). @default the machine's memory */
   readonly memoryMb?: number;
 }
 
@@ -34,7 +33,7 @@ const ASKED_MS = 1_000;
 export class IsolatedChild {
   /** Resolves when the process has ended, even if programs that it started still run. */
   readonly ended: Promise<void>;
-  /** How it ended. */
+  /** Its exit code or signal, or why it could not be started. */
   exit = '';
   readonly #child: ChildProcess | undefined;
   readonly #mark = randomUUID();
@@ -52,7 +51,7 @@ export class IsolatedChild {
         env: { ...process.env, ...env, [MARK]: this.#mark },
         execArgv: [...bound, ...execArgv],
         stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
-        // An input may be a date, and an answer may not be JSON: the caller checks which it is.
+        // An input may contain a date, and the caller must see an answer that is not JSON.
         serialization: 'advanced',
         // A group of its own, so that all of it can be killed.
         detached: true,
@@ -77,7 +76,7 @@ export class IsolatedChild {
     child?.on('message', onSaid);
   }
 
-  /** Whether the system has started it. */
+  /** True if the system has started it. */
   get isStarted(): boolean {
     return this.#child?.pid !== undefined;
   }
@@ -91,15 +90,15 @@ export class IsolatedChild {
     if (this.#child?.pid !== undefined) killGroup(this.#child.pid);
   }
 
-  /** Kills the programs that it has started, too. @returns whether nothing of it runs any more */
+  /** Kills the programs that it has started, too. @returns true if none of them is still running */
   async endPrograms(): Promise<boolean> {
     const pid = this.#child?.pid;
     return pid === undefined || (await endAll({ pid, mark: this.#mark }));
   }
 
   /**
-   * The call that keeps its main thread busy, 0 if that is unknown, and the place in the author's code. The
-   * thread may be stopped there: the process can only be killed afterwards.
+   * Asks which call keeps the main thread busy (0 if unknown), and where in the author's code. The thread may
+   * be stopped there: the process can only be killed afterwards.
    */
   atWork(): Promise<{ readonly number: number; readonly place?: string }> {
     return new Promise((answer) => {
@@ -120,8 +119,8 @@ export class IsolatedChild {
 }
 
 /**
- * What V8 ends a process for that cannot get more memory. Only probably: native code of a package may abort,
- * too, and V8's own words go to the output, which nobody reads here.
+ * Explains an end by V8 for lack of memory. Only 'probably': native code of a package may abort, too, and
+ * V8's own message goes to the output, which is not read here.
  */
 function fullHeap(signal: string | null, heapMb: number | undefined): string {
   if (signal !== 'SIGABRT') return '';

@@ -1,15 +1,15 @@
 /**
  * One process for authors' code, and its calls: one, or several side by side.
  *
- * Owns: its start, its calls, who is at fault for its end, and its end. Does not own: the code in it
+ * Owns: its start, its calls, which call is at fault for its end, and its end. Does not own: the code in it
  * (`isolated-calls.ts`), which process a call is given to (`isolated.ts`).
  *
- * I1 a process that is silent for as long as a lease of its calls is killed, as a Lambda function would have
+ * I1 a process that is silent for as long as a lease of its calls is killed: a Lambda function would have
  * lost its lease.
  * I2 an aborted attempt has two seconds; then its process is killed with everything that it has started. If
  * other calls are in the process, it gets no more calls and is killed when those are over, at the latest by
  * the attempt's process deadline.
- * I3 a call whose process is dead ends when nothing of that process runs any more. If some of it cannot be
+ * I3 a call whose process is dead ends when none of that process's programs is running. If one cannot be
  * ended, the call does not end either, and the attempt's process deadline counts.
  * I5 a call is at fault if it had the process alone or is known to have ended it; others are interrupted.
  * S6 a call that died or was aborted before it was sent has certainly done nothing.
@@ -33,20 +33,20 @@ import {
 } from './isolated-words.ts';
 
 const ABORT_GRACE_MS = 2_000;
-/** A busy machine loads code slowly. */
+/** How long a start may be silent: a busy machine loads code slowly. */
 const STARTING_MS = 30_000;
 /** A kill is not instant. */
 const KILL_MARGIN_MS = 1_000;
 const MB = 1_048_576;
 
 export interface ProcessOptions {
-  /** The process has calls of several agents at the same time. */
+  /** Calls of several agents run in the process at the same time. */
   readonly isShared: boolean;
-  /** The process may be silent for as long as its call has time. */
+  /** A call's silence does not end the process: it may last as long as the call. */
   readonly isPatient?: boolean | undefined;
   /**
-   * How many ms this process has run, however the clock is set: the count stands still while the process is
-   * stopped, or is blocked and reads nothing.
+   * How long the calling process has been running, in ms, independent of the wall clock. It does not advance
+   * while that process is stopped, or is blocked and reads nothing.
    */
   readonly now: () => number;
   readonly onTrouble: (trouble: Trouble) => void;
@@ -61,9 +61,9 @@ interface UnderWay {
   readonly caller: Caller;
   readonly ctx: AttemptContext;
   readonly settle: (answer: Answered) => void;
-  /** The time that the process counts from, or that was compared with it last. */
+  /** The time left as the process knows it, or as it was last compared. */
   timeLeftMs: number;
-  /** Why the process is ended, if this call is at fault. */
+  /** Set if the process is ended because of this call: why. */
   fault?: string;
   timer?: NodeJS.Timeout;
 }
@@ -71,12 +71,12 @@ interface UnderWay {
 export type Started = 'ready' | 'died' | 'not-started';
 
 export class OwnProcess {
-  /** Resolves when the process can be called, or never will be. */
+  /** Resolves when the process is ready for calls, or never will be. */
   readonly started: Promise<Started>;
   readonly #child: IsolatedChild;
   readonly #options: ProcessOptions;
   readonly #memoryMb: number;
-  /** Resolves when the process is dead, with whether nothing of it runs any more. */
+  /** Resolves when the process is dead; true if none of the programs it started is still running. */
   readonly #gone: Promise<boolean>;
   readonly #underWay = new Map<number, UnderWay>();
   #watching: NodeJS.Timeout | undefined;
@@ -104,7 +104,7 @@ export class OwnProcess {
 
   #onStarted: (how: Started) => void = () => undefined;
 
-  /** Whether it may be given another call. */
+  /** True if it may be given another call. */
   get isUsable(): boolean {
     return !this.#isClosed;
   }
@@ -117,18 +117,21 @@ export class OwnProcess {
     return this.#startedAs === 'ready';
   }
 
-  /** Resolves when it can be called, or never will be. One that is frozen with its caller is not silent. */
+  /**
+   * Waits until it is ready for calls, or never will be. Its silence counts from now: it may have been
+   * frozen.
+   */
   async awaited(signal?: AbortSignalLike): Promise<void> {
     if (this.#startedAs !== undefined) return;
     if (this.#awaitedBy === 0) this.#aliveAt = this.#options.now();
     this.#awaitedBy += 1;
-    // A start that hangs must not make anybody wait for ever.
+    // Ends a start that hangs.
     this.#watch();
     await (signal === undefined ? this.started : Promise.race([this.started, abortOf(signal)]));
     this.#awaitedBy -= 1;
   }
 
-  /** @returns whether nothing of it runs any more */
+  /** Kills the process. Resolves when it is dead; true if none of its programs is still running. */
   end(): Promise<boolean> {
     this.#isEnding = true;
     this.#close();
@@ -152,7 +155,7 @@ export class OwnProcess {
       return this.#notBegun();
     }
     const answer = await this.#performed(caller, mode, ctx, values);
-    // Programs that its author's code has started may go on without a lease.
+    // Programs that its author's code has started must not go on without a lease.
     if (signal.aborted && !this.#options.isShared) await untilOver(this.end());
     return answer;
   }
@@ -179,7 +182,7 @@ export class OwnProcess {
     this.#watch();
     const known = { executionId, step, attempt, idempotencyKey, ...defined({ accepted }) };
     const call = { number, agent: caller.name, mode, ctx: known, timeLeftMs, ...values };
-    // The schema's result cannot be passed to another process.
+    // A value made by the schema may be one that cannot be sent to another process.
     const unsendable = (error: unknown): void =>
       settle({
         kind: 'thrown',
@@ -202,14 +205,14 @@ export class OwnProcess {
     return answer;
   }
 
-  /** The call goes on without a lease, or after its time. */
+  /** Handles a call that goes on without a lease, or after its time. */
   #ignored(one: UnderWay): void {
-    // While the process's loop is blocked, none of its calls can obey, and one call alone blocks it.
+    // While the event loop is blocked, no call can obey, and only one of them blocks it.
     if (this.#options.now() - this.#aliveAt > BLOCKED_MS) return this.#blocked();
     this.#faulted(one, 'it ignored the end of its signal', one.ctx.timeLeftMs() <= 0);
   }
 
-  /** The process must be ended because of this call: at once, or when the others are over. */
+  /** Ends the process because of this call: at once, or when the others are over. */
   #faulted(one: UnderWay, why: string, isNews = true): void {
     one.fault = why;
     this.#close();
@@ -222,12 +225,12 @@ export class OwnProcess {
     one.timer = setTimeout(() => void this.end(), Math.max(0, leftMs() - KILL_MARGIN_MS));
   }
 
-  /** After a jump of the clock nobody may wait any more for a call that has ignored its abort. */
+  /** Call after a jump of the clock: calls that have ignored their abort get no more time. */
   timeSkipped(): void {
     if ([...this.#underWay.values()].some(({ fault }) => fault !== undefined)) void this.end();
   }
 
-  /** Ends the process if it has no calls but those that it is ended for. */
+  /** Ends the process if all of its calls are at fault. */
   #endIfAlone(): boolean {
     const isAlone = [...this.#underWay.values()].every(({ fault }) => fault !== undefined);
     if (isAlone) void this.end();
@@ -288,7 +291,7 @@ export class OwnProcess {
     }
   }
 
-  /** An uncaught error: the attempt has failed, and has as much time to return as an aborted one. */
+  /** Handles an uncaught error: the attempt has failed, and has as long to return as an aborted one. */
   #outOfHand(one: UnderWay, why: string): void {
     one.fault = why;
     this.#close();
@@ -297,7 +300,7 @@ export class OwnProcess {
     one.timer ??= setTimeout(() => this.#faulted(one, why, false), ABORT_GRACE_MS);
   }
 
-  /** The fault belongs to a call that is over, or to none that is known. */
+  /** Handles a fault of a call that is over, or of an unknown call. */
   #leftOver(agent: string | undefined, why: string): void {
     this.#close();
     this.#trouble(agent, why);
@@ -316,13 +319,13 @@ export class OwnProcess {
     this.#onStarted(how);
   }
 
-  /** Checks after the messages that have come meanwhile: this process may have been blocked. */
+  /** Checks only after the messages that have arrived meanwhile: this process may have been blocked. */
   #watch(): void {
     this.#watching ??= setInterval(() => setImmediate(() => this.#pulse()), PULSE_MS);
   }
 
   #pulse(): void {
-    // The time of a call grows where a pause of its execution gives time back.
+    // A call's time grows when a pause of its execution gives time back.
     for (const one of this.#underWay.values()) {
       const timeLeftMs = one.ctx.timeLeftMs();
       if (timeLeftMs > one.timeLeftMs) this.#child.say({ timed: one.number, timeLeftMs }, () => undefined);
@@ -386,7 +389,7 @@ export class OwnProcess {
     return `its process ended: ${this.#exit}`;
   }
 
-  /** It ended by itself, or because of a limit of its own. */
+  /** Reports that it ended by itself, or because of its memory limit. */
   #ended(): void {
     this.#trouble(this.#options.isShared ? undefined : this.#onlyAgent(), this.#end);
   }

@@ -1,8 +1,8 @@
 /**
  * The messages between a process that runs authors' code and the process that calls it.
  *
- * Owns: the words. Does not own: who says them when (`isolated-process.ts`, `isolated-calls.ts`). Each side
- * sends all words of one turn of its loop as one list: a message costs more than its contents.
+ * Owns: the message types. Does not own: when they are sent (`isolated-process.ts`, `isolated-calls.ts`).
+ * Each side sends all words of one turn of its loop as one list: a message costs more than its contents.
  */
 
 import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
@@ -11,9 +11,9 @@ import type { ErrorMark } from '../core/values/errors.ts';
 
 /** Where the process finds the other end of its pipe: behind stdin, stdout, stderr and the channel. */
 export const PIPE_FD = 4;
-/** How often a process says that its loop still turns. */
+/** How often a process reports that its event loop still turns. */
 export const PULSE_MS = 500;
-/** A process that has been silent this long is not asked to end a call. */
+/** A process that has been silent this long counts as blocked. */
 export const BLOCKED_MS = 3 * PULSE_MS;
 
 /** A message to the process. */
@@ -41,7 +41,7 @@ export interface Caller {
 
 /** A message from the process. */
 export type Word =
-  /** Why an agent's code cannot be loaded, by agent. */
+  /** By agent, why its code cannot be loaded. */
   | { readonly kind: 'ready'; readonly failed: Readonly<Record<string, string>> }
   | { readonly kind: 'alive'; readonly rssBytes: number }
   | Fault
@@ -50,7 +50,7 @@ export type Word =
 /** What ends an unguarded process: an uncaught error, or a call of `process.exit`. */
 export interface Fault {
   readonly kind: 'fault';
-  /** The call that it belongs to, if it is known; that call may be over. */
+  /** The call that it belongs to, if known; that call may be over. */
   readonly of?: number;
   readonly agent?: string;
   readonly why: string;
@@ -80,7 +80,7 @@ export type Answered =
       readonly retryAfter?: string | number;
     };
 
-/** The author's code was not called. */
+/** The answer of a call for which the author's code was not called. */
 export const neverBegan = (why: { readonly code: string; readonly message: string }): Answered => ({
   kind: 'thrown',
   mark: 'transient',
@@ -88,7 +88,7 @@ export const neverBegan = (why: { readonly code: string; readonly message: strin
   ...why,
 });
 
-/** The author's code may have acted, and ended with its process. */
+/** The answer of a call whose process died: the author's code may have acted. */
 export const diedOf = (why: string): Answered => ({
   kind: 'thrown',
   name: 'Error',
@@ -101,7 +101,7 @@ export class Outbox<Item> {
   readonly #send: (all: readonly Item[]) => void;
   #waiting: { readonly said: Item; readonly onFailed: (error: unknown) => void }[] = [];
 
-  /** @param send throws if an item cannot be sent, and then has sent nothing */
+  /** @param send throws if an item cannot be sent, and then has sent none */
   constructor(send: (all: readonly Item[]) => void) {
     this.#send = send;
   }
@@ -139,6 +139,6 @@ export interface Trouble {
   readonly why: string;
   /** The agent blocked the loop for all others. */
   readonly isBlock?: true;
-  /** The agent's code cannot be loaded, and has ended nothing. */
+  /** The agent's code cannot be loaded; no call has ended. */
   readonly isLoad?: true;
 }

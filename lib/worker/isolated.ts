@@ -1,10 +1,10 @@
 /**
- * Runs agents in processes apart from the one that has their claims: code that computes for long, or ends its
- * process, harms no other.
+ * Runs agents' code outside the process that claims for them: code that computes for long, or ends its
+ * process, harms no other agent.
  *
  * Owns: how many processes there are, and which one a call is given to. Does not own: a process and its calls
- * (`isolated-process.ts`), the code in it (`isolated-calls.ts`), leases and reports, which belong to the
- * calling process: the server's, or a Lambda function's. To that process a call is author code.
+ * (`isolated-process.ts`), the code in it (`isolated-calls.ts`), leases and reports. Those belong to the
+ * calling process, a server or a Lambda function, which treats a call as the author's code.
  *
  * S9 a process is ready before a message is claimed: if none can be started, the message is given back, and
  * no attempt is charged.
@@ -33,7 +33,7 @@ export class ProcessPool {
   readonly #options: PoolOptions;
   /** Processes that may be given a call. */
   readonly #free: OwnProcess[] = [];
-  /** Processes that are kept for messages that are being claimed. */
+  /** Processes that are reserved for messages being claimed. */
   readonly #kept: OwnProcess[] = [];
   readonly #all = new Set<OwnProcess>();
   readonly #waiting: (() => void)[] = [];
@@ -59,7 +59,7 @@ export class ProcessPool {
 
   /**
    * Gets a process ready for a message that is about to be claimed.
-   * @returns a function to call when the message has been handled; nothing if no process can be started
+   * @returns a function to call when the message has been handled; undefined if no process can be started
    */
   async enter(): Promise<(() => void) | undefined> {
     if (this.#options.isShared) {
@@ -98,7 +98,7 @@ export class ProcessPool {
       case 'answer':
         return answer.answer;
       case 'unsendable': {
-        // Makes a value that neither a schema nor JSON accepts: a wrong answer.
+        // Neither a schema nor JSON accepts a symbol, so this is refused as a wrong answer.
         const output = Symbol(answer.message);
         return mode === 'probe' ? { verdict: 'done', output } : output;
       }
@@ -113,7 +113,7 @@ export class ProcessPool {
 
   #leave(): undefined {
     this.#entered -= 1;
-    // A message that needed no call has not used its process.
+    // Frees the process of a message that needed no call.
     while (this.#kept.length > Math.max(0, this.#entered - this.#calling)) {
       const one = this.#kept.pop();
       if (one?.isUsable === true) this.#free.push(one);

@@ -1,12 +1,12 @@
 /**
- * All programs of an attempt's process: its group, and those that have left the group but kept its
- * environment.
+ * All programs of an attempt's process: its process group, and programs that left the group but still have
+ * its environment.
  *
- * Owns: killing all of them, and whether any is left. Does not own: when (`attempt-process.ts`).
+ * Owns: killing all of them, and finding those that still run. Does not own: when (`attempt-process.ts`).
  *
- * An agent's command has a group of its own (`lib/remote/command.ts`), and so may any program that an
- * author's code starts; its parent may be dead by then. On Linux, where others can read it, its environment
- * tells which attempt it belongs to.
+ * An agent's command has a process group of its own (`lib/remote/command.ts`), and so may any program that an
+ * author's code starts, even when its parent is dead. On Linux, if its environment can be read, that tells
+ * which attempt it belongs to.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -20,15 +20,15 @@ const GONE_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 20;
 
 export interface Programs {
-  /** Its first process, whose id is also the group's. */
+  /** The id of its first process, which is also the group's. */
   readonly pid: number;
   /** The value of `MARK` in its environment. */
   readonly mark: string;
 }
 
 /**
- * @param pid as in `Programs`; 1 and below are not a group of ours, and a signal to their negation goes to
- * every process on the machine
+ * Kills the group.
+ * @param pid as in `Programs`; must be above 1, because a signal to -1 goes to every process on the machine
  */
 export function killGroup(pid: number): void {
   if (!(pid > 1)) throw new RangeError(`${pid} is the process of no attempt`);
@@ -72,7 +72,7 @@ function isGroup(pid: number): boolean {
   }
 }
 
-/** Nothing if the system does not list its processes as files. */
+/** The programs that still run; undefined if the system does not list its processes as files. */
 function runningOf(programs: Programs): number[] | undefined {
   try {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -82,7 +82,7 @@ function runningOf(programs: Programs): number[] | undefined {
   }
 }
 
-/** A zombie no longer acts, whether or not an init process reads its exit status. */
+/** True if the process is one of these and runs; a zombie no longer acts. */
 function isOf(pid: string, { pid: group, mark }: Programs): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

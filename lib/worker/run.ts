@@ -40,7 +40,7 @@ export async function runWorker(settings: RunSettings): Promise<void> {
   }
   const telemetry = telemetryOf({ role: 'worker', agent });
   const { logger, meter } = telemetry;
-  // Used for deaths only: a worker whose attempts are healthy only calls its queue.
+  // Made only to record a death: as long as its attempts are healthy, a worker calls only its queue.
   let ports: Ports | undefined;
   const plans: PlanCache = new Map();
   const log = (what: string, fields: object = {}): void => logger.info(what, { ...fields });

@@ -4,8 +4,8 @@
  * Owns: when the task is protected, for how long, and the request to the container agent. Does not own: what
  * an attempt is (`worker.ts`). Outside ECS there is no agent to ask, and nothing is done.
  *
- * A refused protection is a log line: the attempt is performed all the same, and if its task is ended, its
- * lease ends.
+ * A refused protection is only logged: the attempt is performed all the same. If ECS then ends the task, the
+ * lease expires.
  * @see https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-scale-in-protection.html
  */
 
@@ -13,9 +13,9 @@ import { errorName } from '../core/values/errors.ts';
 
 /** ECS protects for 48 hours at most. */
 const LONGEST_MINUTES = 2_880;
-/** Added to an attempt's time, for its report and for the start before it. */
+/** Added to an attempt's limit, for its start and its report. */
 const RESERVE_MS = 300_000;
-/** Added on top, so that an attempt beside others need not always ask again. */
+/** Added on top, so that not every attempt needs a new request. */
 const SHARED_MS = 1_800_000;
 const ANSWER_WITHIN_MS = 5_000;
 
@@ -29,7 +29,7 @@ export interface TaskProtection {
 export interface ProtectionSettings {
   /** The container agent's address, `ECS_AGENT_URI`; absent outside of ECS. */
   readonly agentUri: string | undefined;
-  /** The longest protection of an attempt. */
+  /** The longest that an attempt may take. */
   readonly timeoutMs: number;
   readonly now: () => number;
   readonly log: (what: string, fields?: Readonly<Record<string, unknown>>) => void;
@@ -52,7 +52,7 @@ export function taskProtection({
   // One after the other: a release that overtook the next protection would leave work unprotected.
   let last: Promise<void> = Promise.resolve();
   const put = async (isProtected: boolean): Promise<void> => {
-    // Another attempt has begun or ended since this request.
+    // Outdated: another attempt has begun or ended since.
     if (isProtected !== attempts > 0) return;
     if (isProtected && protectedUntilAt >= now() + timeoutMs + RESERVE_MS) return;
     protectedUntilAt = 0;
@@ -92,7 +92,7 @@ export function taskProtection({
   };
 }
 
-/** Why the container agent refused; it may do so with a status of 200, too. */
+/** The container agent's reason for refusing, which may come with status 200 too. */
 function reasonIn(text: string): string | undefined {
   try {
     const { failure, error } = JSON.parse(text) as {

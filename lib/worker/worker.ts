@@ -2,18 +2,19 @@
  * The worker: takes an agent's messages off its queue, has each performed in a process that can be killed,
  * and removes the message.
  *
- * Owns: how many run at the same time, what becomes of a message, the end. Does not own: the process and its
- * time (`attempt-process.ts`), what a message means (`agent/message.ts`, inside the process).
+ * Owns: how many attempts run at the same time, what happens to their messages, the shutdown. Does not own:
+ * the process and its deadline (`attempt-process.ts`), what a message means (`agent/message.ts`, inside the
+ * process).
  *
- * While a message is handled, short renewals hide it from others, not one long one: SQS hides no message for
- * more than twelve hours, and messages that a dead worker had not begun are back within half a minute. A
- * renewal does nothing else. The table decides: a message that comes back too early is recognised, because
- * its step is leased, and the wake time finds lost work.
+ * Short renewals hide a message while it is handled: SQS hides one for twelve hours at most, and messages
+ * that a dead worker had not begun are back within half a minute. A renewal does nothing else, because the
+ * table decides: a message that comes back too early is recognised by its step's lease, and the wake time
+ * finds lost work.
  *
  * W1 a message is removed only when its process has said that it was handled.
  * W2 no process outlives the worker.
  * W3 while an attempt is under way, ECS is asked to leave the task alone.
- * W4 the death of an attempt is recorded when nothing of its process goes on, never before.
+ * W4 the death of an attempt is recorded only when none of its programs is running.
  */
 
 import { type Inbox, MAX_RECEIVED, type Received } from '../aws/sqs-inbox.ts';
@@ -27,7 +28,7 @@ export const HIDDEN_S = 30;
 const RENEW_EVERY_MS = 10_000;
 /** SQS hides no message for more than twelve hours after it was received. */
 const RENEW_FOR_MS = 11 * 3_600_000;
-/** For a message that this code cannot read yet, or a failed port: later, or in another worker. */
+/** When a message that was given back is received again: this code cannot read it yet, or a port failed. */
 const GIVEN_BACK_S = 20;
 const RECEIVE_AGAIN_MS = 2_000;
 
@@ -37,14 +38,14 @@ export interface WorkerParts {
   readonly clock: Clock;
   readonly protection: TaskProtection;
   /**
-   * Records that nothing of the attempt goes on. Never rejects.
-   * @param stopping the worker has been asked to stop
+   * Records that all programs of the attempt are dead. Never rejects.
+   * @param stopping aborted when the worker is asked to stop
    */
   readonly recordDeath: (attempt: DeadAttempt, stopping: AbortSignalLike) => Promise<void>;
   readonly log: (what: string, fields?: Readonly<Record<string, unknown>>) => void;
   /** How many attempts run at the same time. */
   readonly concurrency: number;
-  /** How long attempts may go on when the worker is asked to stop. */
+  /** How long attempts may go on after the worker is asked to stop. */
   readonly stopWithinMs: number;
 }
 
@@ -125,8 +126,8 @@ export class Worker {
     over.abort();
     await Promise.all([kept, protection.end()]);
     this.#busy.delete(process);
-    // The attempt that the process died of may have begun: if its death is not recorded, its lease ends, and
-    // the supervisor has it probed.
+    // The attempt may have begun. If its death was not recorded, its lease expires, and the supervisor has it
+    // probed.
     if (how === 'died') {
       log('process-died', { messageId });
       if (this.#stopping.signal.aborted) await this.#hide(message, 0);
