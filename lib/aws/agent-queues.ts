@@ -1,8 +1,8 @@
 /**
  * The queues of the agents that a function may send to, read from its environment.
  *
- * Owns: how a queue's address is put together. The queue names of a deployment share one prefix, so the
- * environment contains the address up to that prefix once, and then only each agent's name. Does not own: the
+ * Owns: how a queue's URL is put together. All queue names of a deployment share one prefix, so the
+ * environment contains the URL up to that prefix once, and then only the agents' names. Does not own: the
  * prefix (`infra/queue-names.ts`).
  */
 

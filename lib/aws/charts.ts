@@ -1,9 +1,8 @@
 /**
  * The charts that the dashboard and the console both draw.
  *
- * Owns: which charts there are, of which metrics each is made, and the titles. Does not own: the metrics'
- * names (`names.ts`), how a chart is drawn (`infra/dashboard.ts`, `console/overview/charts.tsx`), what else a
- * dashboard shows.
+ * Owns: which charts there are, their metrics and titles. Does not own: the metrics' names (`names.ts`), how
+ * a chart is drawn (`infra/dashboard.ts`, `console/overview/charts.tsx`), what else a dashboard shows.
  */
 
 import type { DETAILED_METRICS, DetailBy, MetricName } from './names.ts';

@@ -4,14 +4,14 @@
  * Owns: the shorter spelling of many ends. Does not own: what an end is
  * (`core/waiting/child.ts`), the item (`dynamo-items.ts`).
  *
- * A list of 10,000 items has 400 executions, and the step's record is written at the end of each of them. An
- * end takes 55 bytes; as most are alike, they are grouped, each group with the indexes of its executions, in
- * runs: `0-212,215`.
+ * A list of 10,000 items has 400 executions, and the step's record is written at the end of each. An end
+ * takes 55 bytes; as most are alike, they are grouped, each group with the indexes of its executions as runs:
+ * `0-212,215`.
  */
 
 import type { ChildEnd, Children } from '../core/records/children.ts';
 
-/** The most ends that fit into one write unit ungrouped. */
+/** Up to this many ends fit into one write unit without groups. */
 const MOST_SINGLE = 12;
 
 type Grouped = Omit<Children, 'ended'> & { readonly ends: readonly (readonly [ChildEnd, string])[] };
@@ -32,7 +32,7 @@ export function groupedChildren(children: Children): Children | Grouped {
   return { ...rest, ends };
 }
 
-/** @param stored as it was parsed: with its ends one by one, or in groups */
+/** @param stored as parsed: its ends one by one, or in groups */
 export function childrenOf(stored: Children | Grouped): Children {
   if (!('ends' in stored)) return stored;
   const { ends, ...rest } = stored;

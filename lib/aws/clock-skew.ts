@@ -1,21 +1,18 @@
 /**
  * How far this process's clock is from the store's, the only clock that all processes see.
  *
- * Owns: the allowance; beyond it the note, and the correction of this process's clock. It measures by the
- * `Date` header of an answer that has come anyway: it makes no call, and between two measurements it makes no
- * more than one comparison. Does not own: what a clock does with the correction (`clock.ts`).
+ * Owns: how large a difference is allowed; beyond it, noting it and correcting this process's clock. It reads
+ * the `Date` header of answers that arrive anyway: it makes no call, and between two measurements it costs
+ * one comparison. Does not own: what a clock does with the correction (`clock.ts`).
  *
- * The header is in whole seconds, cut off (RFC 9110, 6.6.1 and 5.6.7), and the answer was made some time
+ * The header is cut off to whole seconds (RFC 9110, 6.6.1 and 5.6.7), and the answer was made at some time
  * between request and arrival. So only the certain part of the skew is noted and corrected: the real skew may
  * be larger by a second and the duration of the call.
  */
 
 import type { Log } from '../core/ports.ts';
 
-/**
- * How far each clock may be wrong: every wake time is met as long as no clock is further off
- * (docs/ARCHITECTURE.md, Clocks).
- */
+/** How far each clock may be wrong: up to this, every wake time is met (docs/ARCHITECTURE.md, Clocks). */
 export const CLOCK_ALLOWANCE_MS = 2_000;
 /** How often each process measures. */
 const MEASURED_EVERY_MS = 60_000;
@@ -33,7 +30,8 @@ export class ClockSkew {
 
   /**
    * @param correct sets this process's clock, forward or (below zero) back
-   * @param steps how often this process's clock has followed the machine's: after each such step it measures
+   * @param steps counts how often this process's clock has followed the machine's; each step causes a
+   * measurement
    */
   constructor(log: Log, correct?: (byMs: number) => void, steps: () => number = () => 0) {
     this.#log = log;
@@ -41,15 +39,16 @@ export class ClockSkew {
     this.#steps = steps;
   }
 
-  /** Whether to measure with an answer that comes now. */
+  /** True if the next answer should be measured. */
   isDue(now: number): boolean {
     return now >= this.#measureAt || this.#steps() !== this.#stepsKnown;
   }
 
   /**
+   * Notes and corrects a difference above the allowance.
    * @param sentAt, receivedAt this process's clock, epoch ms
-   * @param date the answer's header; without a date there is no measurement
-   * @returns whether the clock was corrected
+   * @param date the answer's header; without it nothing is measured
+   * @returns true if the clock was corrected
    */
   measure(sentAt: number, receivedAt: number, date: string | undefined): boolean {
     const cutAt = date === undefined ? Number.NaN : Date.parse(date);
@@ -85,7 +84,7 @@ interface Stacked {
   };
 }
 
-/** Measures by the answers to calls that go the SDK's way; each attempt of a call is one measurement. */
+/** Makes an SDK client measure with each answer, one for each attempt of a call. */
 export function measured<Client>(client: Client, skew: ClockSkew, now: () => number): Client {
   const { middlewareStack } = client as Stacked;
   middlewareStack.add(

@@ -1,9 +1,9 @@
 /**
  * The clock port of a process: the store's time, as near as this process can tell.
  *
- * Owns: how it reacts if a machine's clock is set, or wrong; sleeping, and being woken. Does not own: when
- * anything happens: decisions do not read it, they are handed the time. Nor does it decide whether a clock is
- * wrong: the store's answers say that (`clock-skew.ts`).
+ * Owns: what happens when the machine's clock is set or wrong; sleeping, and being woken. Does not own: when
+ * anything happens (decisions are given the time), or whether a clock is wrong (`clock-skew.ts` compares it
+ * with the store's answers).
  *
  * During an invocation it runs evenly, however the machine's clock is set. Between two invocations the
  * process may have been frozen, so it follows only a step forward, and only at the beginning of the next one.
@@ -21,10 +21,7 @@ export interface MachineTime {
 
 export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => performance.now() };
 
-/**
- * A clock that goes back by less than this was misread, not set: its way forward again does not count as a
- * step.
- */
+/** A smaller step back is a misreading, not a set clock: the step forward after it does not count. */
 const SET_BACK_MS = 1_000;
 
 /** The machine's time when `elapsed` was zero lies between these two. */
@@ -34,8 +31,7 @@ interface WallOrigin {
 }
 
 /**
- * Bounds it, because the time of day is in whole ms, cut off, and a process may stand still between two
- * readings.
+ * Two bounds, because the time of day is cut off to whole ms and a process may stand still between readings.
  */
 function wallOriginOf({ wall, elapsed }: MachineTime): WallOrigin {
   const before = elapsed();
@@ -59,9 +55,8 @@ export class ProcessClock implements Clock {
   readonly now = (): number => Math.round(this.#origin + this.#machine.elapsed());
 
   /**
-   * Call this when an invocation begins: the process may have been frozen since the last one. Only a certain
-   * step counts: if the difference between two readings were added at each invocation, this clock would run
-   * seconds ahead.
+   * Call when an invocation begins: the process may have been frozen since the last one. It follows only a
+   * step that is certain. Adding up the differences between readings would make this clock seconds fast.
    */
   readonly resume = (): void => {
     const read = wallOriginOf(this.#machine);
@@ -73,10 +68,7 @@ export class ProcessClock implements Clock {
     if (isForward || read.to < this.#wallOrigin.from - SET_BACK_MS) this.#wallOrigin = read;
   };
 
-  /**
-   * How often this clock has followed the machine's: each time the machine's clock may only have been
-   * corrected.
-   */
+  /** How often this clock has followed the machine's, which may only have been corrected: measure again. */
   readonly steps = (): number => this.#steps;
 
   /** @param byMs how far this clock is behind the store's; below zero: ahead of it */

@@ -1,7 +1,7 @@
 /**
  * Sets a message aside at once; otherwise its queue would retry it for an hour first.
  *
- * Owns: the message as it arrived, and the reason with it. Does not own: which message is set aside.
+ * Owns: keeping the message as it arrived and adding the reason. Does not own: which message is set aside.
  *
  * The text and the attributes stay unchanged, so that the message can be moved back to its queue.
  */

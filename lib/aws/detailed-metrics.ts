@@ -1,7 +1,7 @@
 /**
  * Metrics by workflow and by agent, if a deployment asks for them: CloudWatch charges for each separately.
  *
- * Owns: which parts of a note count for its workflow, and which for its agent. Does not own: which metrics
+ * Owns: which values of a note count for its workflow, and which for its agent. Does not own: which metrics
  * there are (`names.ts`), the metrics of the deployment (`metrics.ts`).
  */
 

@@ -2,13 +2,13 @@
  * Calls to DynamoDB, SQS and EventBridge without the SDK's middleware, which takes three times the processor
  * time of everything else that a function does (decision 32).
  *
- * Owns: the request, how often it is made. Does not own: what a client already has (endpoint,
- * region, credentials, the rules for retries, how an error's answer is read), the connections
- * (`exchange.ts`), the signature (`signature.ts`).
+ * Owns: the request, and how often it is made. Does not own: what a client has resolved (endpoint, region,
+ * credentials, retry rules, reading an error's answer), the connections (`exchange.ts`), the signature
+ * (`signature.ts`).
  *
- * All three speak JSON in the form of a command's input and output, except for times and bytes: times become
- * seconds for EventBridge; no input that goes this way has bytes, and no output that is read has either. A
- * call may be made twice: our writes allow this (S15).
+ * All three speak JSON in the form of a command's input and output, except for times and bytes. Times become
+ * seconds for EventBridge. No input sent this way contains bytes, and no output that is read contains either.
+ * A call may be made twice: our writes allow this (S15).
  */
 
 import { getEndpointFromInstructions } from '@smithy/core/endpoints';
@@ -61,18 +61,18 @@ interface Place extends Target {
   readonly scope: Scope;
   readonly contentType: string;
   readonly retries: RetryStrategyV2;
-  /** The token with which every call begins. */
+  /** The token for the first attempt of every call. */
   readonly first: RetryToken;
 }
 
 /**
- * Errors with which AWS rejects the form of these requests: nothing was done, and the SDK's own request may
- * be right. Some services omit the last word.
+ * Errors with which AWS rejects the form of a request: nothing was done, and the SDK's own request may be
+ * accepted. Some services omit the last word.
  */
 const MISUNDERSTOOD =
   /^(?:SignatureDoesNotMatch|InvalidSignature|IncompleteSignature|UnknownOperation)(?:Exception)?$/;
 
-/** Makes the client send all its calls directly, or through the SDK once AWS has not understood one. */
+/** Makes the client send its calls directly; once AWS rejects the form of one, through the SDK. */
 export function direct<Client>(client: Client, options: DirectOptions): Client {
   const sender = client as Sender;
   const { config } = sender;
@@ -144,7 +144,9 @@ async function call(
   }
 }
 
-/** Times are seconds since the epoch here; `Date` would make text of itself before a replacer sees it. */
+/**
+ * The body as text. EventBridge takes times in seconds, and `Date` turns into text before a replacer sees it.
+ */
 function textOf(input: object, service: string): string {
   if (service !== 'events') return JSON.stringify(input);
   return JSON.stringify(input, function (this: Record<string, unknown>, name, value: unknown) {
@@ -154,8 +156,8 @@ function textOf(input: object, service: string): string {
 }
 
 /**
- * Rejects with the SDK's own exception. If something in between has refused, the answer may be its page: then
- * only the status is known.
+ * Rejects with the SDK's own exception. If a proxy has refused, the answer may be its page: then only the
+ * status is known.
  */
 async function refusal(config: Config, operation: object, answer: Answer): Promise<never> {
   try {
@@ -175,13 +177,13 @@ function errorTypeOf(error: SdkError): RetryErrorType {
 }
 
 /**
- * The header that sends the sender's trace along with a message or an event, so that X-Ray links it to the
+ * The header that passes the sender's trace on with a message or an event, so that X-Ray links it to the
  * receiver's (https://docs.aws.amazon.com/xray/latest/devguide/xray-services-sqs.html). As with the SDK,
- * every call has it, and it is not signed: anything in between may change it.
+ * every call has it, unsigned: a proxy may change it.
  */
 const TRACE = { variable: '_X_AMZN_TRACE_ID', header: 'x-amzn-trace-id' } as const;
 
-/** The statuses with which AWS refuses a signature. */
+/** Statuses of an answer to a refused signature. */
 const REFUSED: ReadonlySet<number> = new Set([400, 403]);
 
 async function post(

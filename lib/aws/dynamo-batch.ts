@@ -1,8 +1,8 @@
 /**
  * Items by their keys, many at once.
  *
- * Owns: repeating the request for items that DynamoDB did not get to, after a pause and within a bound. Does
- * not own: what the items are.
+ * Owns: asking again, after a pause and a bounded number of times, for items that DynamoDB left out. Does not
+ * own: what the items are.
  */
 
 import { BatchGetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -12,7 +12,7 @@ import { TABLE } from './names.ts';
 
 /** DynamoDB's limit of one BatchGetItem. */
 export const BATCH = 100;
-/** The most requests for items that DynamoDB did not get to; the caller of the list may ask again. */
+/** The most requests for one batch; after that the caller of the list may ask again. */
 const MAX_LAPS = 10;
 /**
  * The longest pause before the second request; it doubles with each one after that. The real pause is random

@@ -1,14 +1,13 @@
 /**
  * The keys of several partitions of an index, merged in the order of their time.
  *
- * Owns: the merge of the partitions (one key may have several, its shards), how much is read ahead of each,
- * the cursor; and reading all of them up to a bound. Does not own: which partitions, and the items behind the
+ * Owns: merging the partitions (one key may have several, its shards), how far each is read ahead, the
+ * cursor, and reading all of them up to a bound. Does not own: which partitions, and the items behind the
  * keys (`dynamo-list.ts`, `dynamo-inbox.ts`).
  *
- * The index does not order equal times by id: only a partition's own last key says where it continues, and
- * DynamoDB itself would return the same key. A cursor contains the time of the last key taken and, for each
- * partition that has given keys of that very time, its last one. All other partitions continue at that time:
- * their earlier keys were taken.
+ * The index does not order equal times by id: a partition continues only after its own last key. So a cursor
+ * contains the time of the last key taken and, for each partition that has given keys of that very time, its
+ * last one. All other partitions continue at that time: their earlier keys were taken.
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
@@ -44,8 +43,8 @@ export interface KeyRange {
 }
 
 /**
- * Filters the answer, not the read: read units are spent on all items. It may not name a key of the index,
- * because DynamoDB refuses that.
+ * Filters what a query returns; read units are spent on all items. DynamoDB refuses a condition that names a
+ * key of the index.
  */
 export interface Condition {
   readonly expression: string;
@@ -78,7 +77,7 @@ export class IndexKeys {
     );
   }
 
-  /** The next keys, without taking them: up to `count`, and at least one while there are any. */
+  /** The next keys, not yet taken: up to `count`, and at least one while there are any. */
   async peek(count: number): Promise<IndexKey[]> {
     const empty = (): Partition[] => this.#partitions.filter((one) => one.isToBeRead);
     for (let open = empty(); open.length > 0; open = empty())
@@ -105,7 +104,7 @@ export class IndexKeys {
     this.#at = next.key.at;
   }
 
-  /** Where to continue; something must have been taken, now or before. */
+  /** Where to continue after the last key taken; there must be one, now or in the given cursor. */
   cursor(): string {
     const places = this.#partitions.flatMap(({ place, last }) =>
       last !== undefined && last.at === this.#at ? [`${place}/${cursorText(last.item)}`] : [],
@@ -204,7 +203,7 @@ class Partition {
   }
 }
 
-/** The items of an answer; read units are spent on all that was read. */
+/** Which of the items that are read to return; read units are spent on all. */
 export interface Answered {
   /** @default every one */
   readonly condition?: Condition | undefined;
@@ -213,8 +212,8 @@ export interface Answered {
 }
 
 /**
- * Everything that an index has in some partitions; if there are more than `most`, the first of those that
- * were read.
+ * Reads everything that an index has in some partitions. If there are more than `most` items, returns the
+ * first of those that were read.
  */
 export async function readAll(
   client: DynamoDBClient,
@@ -262,12 +261,12 @@ export async function readAll(
   return { items: items.slice(0, most), atLeast: true };
 }
 
-/** A short name of a partition, which does not depend on the others. */
+/** A short name of a partition that does not depend on which others are read. */
 const placeOf = ({ name }: Index, key: string): string => shardOf(`${name} ${key}`, 2 ** 32).toString(36);
 
 const EXECUTION_SK = text(executionKey('x'), TABLE.sk);
 
-/** An execution's id, and for an incident, an entry or a mailbox also which one it is. */
+/** Names the item behind a key: the execution's id, and which incident, entry or mailbox it is. */
 function cursorText(item: Item): string {
   const sk = text(item, TABLE.sk);
   if (isOfMailbox(item)) return `${executionOfMailbox(item)}/${MAILBOX}.${lifeOfMailbox(item)}`;

@@ -1,12 +1,12 @@
 /**
  * The attributes that an item has for the indexes, and what their keys say. Pure.
  *
- * Owns: the keys of the indexes, their shards, what they project besides fields of the record. Does not own:
- * which indexes there are (`names.ts`), the items (`dynamo-items.ts`), reading them (`dynamo-index-keys.ts`,
+ * Owns: the keys of the indexes, their shards, and derived attributes that they project. Does not own: which
+ * indexes there are (`names.ts`), the items (`dynamo-items.ts`), reading them (`dynamo-index-keys.ts`,
  * `dynamo-open.ts`).
  *
- * All of it follows from the record. For an execution that ends well, the derived attributes change only when
- * the wake time does: DynamoDB writes an index again for each change of a projected attribute.
+ * Everything is derived from the record. DynamoDB writes an index again whenever a projected attribute
+ * changes, so for an execution that ends well they change only together with the wake time.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -63,7 +63,7 @@ export function indexedExecution(execution: Execution, wakeShards: number): Attr
   const { id, workflow, parent, wakeAt } = execution;
   const isPart = parent?.part === true;
   return {
-    // A part of a list is shown within its parent, not as a separate entry.
+    // A part of a list is shown in its parent, not by itself.
     ...(isPart ? {} : { [TABLE.listIndex.pk]: { S: sharded(workflow, shardOf(id, LIST_SHARDS)) } }),
     ...(wakeAt === undefined
       ? {}
@@ -79,8 +79,8 @@ export function indexedExecution(execution: Execution, wakeShards: number): Attr
 }
 
 /**
- * The status of an open execution. Until its end is announced, it keeps the status before: the write that
- * ends it leaves the wake time, and so the index, unchanged.
+ * The open status of an execution in the index. Until its end is announced it keeps the one before: the write
+ * that ends it changes neither the wake time nor the index.
  */
 function openStatus({ status }: Execution): ExecutionStatus {
   if (!isTerminal(status)) return status;
@@ -113,8 +113,8 @@ function endedBadly(execution: Execution): Attributes {
 }
 
 /**
- * The index attributes of an open question. The list index sorts by `startedAt`: for a question this is its
- * deadline, so that urgent ones come first.
+ * The index attributes of an open question. The list index sorts by `startedAt`, which is a question's
+ * deadline: urgent ones come first.
  */
 export const indexedQuestion = (executionId: string, question: Question): Attributes => ({
   [TABLE.listIndex.pk]: { S: sharded(INBOX_KEY, shardOf(executionId, INBOX_SHARDS)) },

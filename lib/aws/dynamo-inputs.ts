@@ -1,16 +1,15 @@
 /**
  * Inputs that are stored beside their execution's record.
  *
- * Owns: which inputs these are, their items, and that such an item exists before the record that names it.
- * Does not own: the record (`dynamo-items.ts`), or who removes items that no record names any more
- * (`supervisor/audit.ts`).
+ * Owns: which inputs these are, their items, and that an input is stored before a record names it. Does not
+ * own: the record (`dynamo-items.ts`), or removing inputs that no record names (`supervisor/audit.ts`).
  *
  * Every write of a record costs a unit for each started KB of the whole record. An execution's record is
- * written at its start, twice at its end, and once for each end of a child: a larger input is written once,
- * and the record stays small. Removing the input costs a write of its size as well, while an execution's
- * record disappears by itself, except a child's, which the audit removes. An input is addressed by its
- * content and the life it belongs to: two starts with one key each find their own input, whichever creates
- * the execution, and neither relies on an item that is removed with another.
+ * written at its start, twice at its end, and once at each end of a child. A larger input beside it is
+ * written only once. Removing it costs a write of its size; a record expires free of charge, except a
+ * child's, which the audit removes. An input is addressed by its content and its life, so each of two starts
+ * with one key finds its own, whichever creates the execution, and neither needs an item that is removed with
+ * the other.
  */
 
 import { createHash } from 'node:crypto';
@@ -33,9 +32,9 @@ const END_BYTES = 100;
 const units = (bytes: number): number => Math.ceil(bytes / UNIT);
 
 /**
- * The item of the input, if that costs less than an input in the record.
+ * The item for the input if that costs less than the input in the record; otherwise undefined.
  * @param whole the record's item with its input
- * @param isRemoved whether ended executions are removed one day
+ * @param isRemoved ended executions are removed one day
  */
 export function inputApart(execution: Execution, whole: Item, isRemoved: boolean): Item | undefined {
   if (execution.inputKey !== undefined || execution.inputAt !== undefined) return undefined;
@@ -59,7 +58,7 @@ export function inputApart(execution: Execution, whole: Item, isRemoved: boolean
   return apart < ofRecord * units(bytes) ? item : undefined;
 }
 
-/** Puts the input, unless it exists. */
+/** Stores the input unless it is there. */
 export async function putInput(client: DynamoDBClient, table: string, item: Item): Promise<void> {
   const { kind, stored } = await putOne(client, conditional(table, item, { version: 1 }));
   if (kind === 'conflict' && stored === undefined) throw new Error('the input of the execution is not kept');

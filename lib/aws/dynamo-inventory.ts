@@ -1,7 +1,7 @@
 /**
  * The state table without its indexes, for the audit and an erasure.
  *
- * Owns: the scan, which is eventually consistent at half the price, all records of one id, the removal of one
+ * Owns: the scan (eventually consistent, at half the price), reading all records of one id, removing one
  * record. Does not own: what is out of order or left behind (`core/supervision/audit.ts`).
  */
 
@@ -101,7 +101,7 @@ export function dynamoErasure(
 ): Pick<Erasure, 'recordsOf' | 'remove'> {
   return {
     recordsOf: async (executionId) => {
-      // The mailbox first: the execution of each message that was read is there, or gone for good.
+      // Read the mailbox first: then the execution of each message found is there, or gone for good.
       const mail = await itemsOf(client, table, mailboxPartition(executionId));
       const own = await itemsOf(client, table, executionPartition(executionId));
       return [...own.items, ...mail.items].flatMap((item) => foundIn(item, wakeShards));
@@ -125,7 +125,7 @@ export function dynamoErasure(
         );
         return 'removed';
       } catch (error) {
-        // A transaction is writing the record at this moment, so it is no longer the record that was found.
+        // A transaction is writing the record now, so it is no longer the record that was found.
         const isBeingWritten = error instanceof TransactionConflictException;
         if (isBeingWritten || error instanceof ConditionalCheckFailedException) return 'conflict';
         throw error;
@@ -143,7 +143,7 @@ function keyOf(found: Exclude<Removable, FoundQueued>): Item {
   return questionKeyOf(found.executionId, found.question);
 }
 
-/** Nothing for a kind of record that this code does not know. */
+/** Reads an item as the audit sees it; none for a kind of record that this code does not know. */
 function foundIn(item: Item, wakeShards: number): Found[] {
   const isMail = isOfMailbox(item);
   const executionId = isMail ? executionOfMailbox(item) : idOfKey(item);
@@ -163,8 +163,7 @@ function foundIn(item: Item, wakeShards: number): Found[] {
 }
 
 /**
- * Where the index has an execution's wake time: nowhere, in a shard that no supervisor sweeps, or in one that
- * a supervisor sweeps.
+ * Where the index has an execution's wake time: nowhere, in a shard that supervisors sweep, or in another.
  */
 function wakePlace(item: Item, wakeShards: number): 'none' | 'unswept' | 'swept' {
   if (item[TABLE.wakeIndex.sk] === undefined) return 'none';

@@ -4,9 +4,9 @@
  * Owns: the spelling of keys and attributes (DESIGN: one table, `pk`/`sk`). Does not own: the attributes that
  * the indexes add (`dynamo-indexes.ts`), conditions (`dynamo-store.ts`).
  *
- * Keys are built from checked names only. Every item names the form in which it is written; code refuses any
- * form but its own instead of guessing. A field is an attribute if DynamoDB reads it back exactly; all others
- * are in one JSON text, opaque to DynamoDB, so that no field is forgotten.
+ * Keys are built from checked names only. Every item names the form in which it is written; code refuses
+ * every form but its own. A field is an attribute of its own if DynamoDB reads it back exactly. All others
+ * are in one JSON text, so that no field is forgotten.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -51,10 +51,7 @@ function checkedId(id: string): string {
 
 export const idOfKey = (item: Item): string => text(item, TABLE.pk).slice('exec#'.length);
 
-/**
- * Fields that the item omits if they have these values, which keeps a healthy step's item within one write
- * unit.
- */
+/** Fields that an item leaves out at these values, so that a healthy step's item fits into one write unit. */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { epoch: 1 };
 const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
   heartbeat: 0,
@@ -79,7 +76,7 @@ export function executionItem(execution: Execution, wakeShards: number, retentio
   };
   Object.assign(item, indexedExecution(execution, wakeShards));
   const goneAt = retentionMs === undefined ? undefined : expiresAt(execution, retentionMs);
-  // In seconds, as DynamoDB requires; a put of the whole record removes it if an execution is restarted.
+  // In seconds, as DynamoDB requires. A restart puts the whole record, which removes it.
   if (goneAt !== undefined) item[TABLE.ttl] = { N: String(Math.ceil(goneAt / 1_000)) };
   return item;
 }
@@ -106,8 +103,8 @@ export function stepOf(item: Item): Step {
 }
 
 /**
- * The history of a step that was done at its first attempt, rebuilt from the rest of its record. The item
- * omits it, because it would be a fifth of the item, and every read of the execution reads the item again.
+ * Rebuilds the history of a step that was done at its first attempt. The item omits it: it would be a fifth
+ * of the item, and every read of the execution reads the item again.
  */
 function onlyAttempt({ status, attempt, mode, token, claimedAt, changedAt }: Step): readonly Attempt[] {
   if (status !== 'done' || mode !== 'execute' || token === undefined || claimedAt === undefined) return [];
@@ -117,8 +114,8 @@ function onlyAttempt({ status, attempt, mode, token, claimedAt, changedAt }: Ste
 export const INCIDENT_PREFIX = 'incident#';
 
 /**
- * The prefix of a question's sort key. It sorts after the execution's own sort key, with which a read of the
- * partition begins.
+ * The prefix of a question's sort key. It sorts after the execution's own sort key, so that a read of the
+ * partition begins with the execution.
  */
 const INBOX_PREFIX = 'inbox#';
 
@@ -205,9 +202,8 @@ function attributes(
 }
 
 /**
- * The attribute for a value, or nothing if DynamoDB would not read the value back exactly: a payload may also
- * be a string or a number. A fraction is read back exactly: a time with a fraction must still be in its
- * index.
+ * The attribute for a value (a payload may be a string or number, too); undefined if DynamoDB would not read
+ * it back exactly. A fraction is read back exactly, and a time with one must be in its index.
  */
 function attributeOf(value: unknown): AttributeValue | undefined {
   if (typeof value === 'string' && value.isWellFormed()) return { S: value };
@@ -215,7 +211,7 @@ function attributeOf(value: unknown): AttributeValue | undefined {
   return typeof value === 'boolean' ? { BOOL: value } : undefined;
 }
 
-/** Whether a number is written without an exponent, with fewer digits than the 38 that DynamoDB keeps. */
+/** True if a number is written without an exponent and has fewer than the 38 digits that DynamoDB keeps. */
 const isPlain = (value: number): boolean =>
   Number.isSafeInteger(value) || (Math.abs(value) < Number.MAX_SAFE_INTEGER && Math.abs(value) > 1e-6);
 

@@ -1,11 +1,11 @@
 /**
- * Lanes on DynamoDB: each has a record of its places and, in the same partition, an item for each execution
- * in its queue.
+ * Lanes on DynamoDB: a lane's partition has one record of its places and an item for each execution in its
+ * queue.
  *
  * Owns: the items, their keys and order, how long each is kept. Does not own: the condition of a write
  * (`dynamo-put.ts`), the order of writes (`engine/lanes.ts`).
  *
- * An item of the queue is put and deleted without a condition: its key names the epoch and the life, so an
+ * An item of the queue is put and deleted without a condition. Its key names the epoch and the life, so an
  * item that a late process puts concerns no other execution, and the next reader of the queue removes it.
  */
 
@@ -31,11 +31,11 @@ const LANE_SK = 'lane';
 const QUEUE_PREFIX = 'queue#';
 /** Epoch ms have 13 digits until the year 2286. */
 const PLACE_DIGITS = 15;
-/** A sort key has 1,024 bytes; the life after the id tells longer ids apart. */
+/** A sort key has at most 1,024 bytes; the life after the id tells longer ids apart. */
 const ID_CHARS = 800;
-/** How long the record is kept after the last execution that could have had a place. */
+/** How long the record is kept after `emptyAt`. */
 const KEPT_MS = 400 * 86_400_000;
-/** A place's time may be nine tenths of the longest wait before the wait began; then come pauses. */
+/** A place may be up to nine tenths of the longest wait older than the wait itself; pauses add to that. */
 const QUEUED_KEPT_MS = 3 * KEPT_MS;
 
 function partitionOf(lane: string): string {
@@ -64,8 +64,8 @@ export const queuedKey = (lane: string, queued: Queued): Item => keyOf(lane, que
 const goneAt = (at: number): Item => ({ [TABLE.ttl]: { N: String(Math.ceil(at / 1_000)) } });
 
 /**
- * A deployment whose last lane was dropped may not delete, and older executions may still leave items:
- * readers of the queue find them dead.
+ * True if this deployment may not delete because its last lane was dropped. Older executions may still leave
+ * items: readers of the queue ignore them.
  */
 const mayNotDelete = (error: unknown): boolean =>
   error instanceof Error && error.name === 'AccessDeniedException';

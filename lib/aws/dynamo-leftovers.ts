@@ -1,9 +1,9 @@
 /**
  * Replaces records that an earlier life of the same id has left behind.
  *
- * Owns: the replacement, on the condition that the record is still the very one that was found. Does not own:
- * which records are from an earlier life (`core/records/retention.ts`), who removes those that are not
- * replaced (`supervisor/audit.ts`).
+ * Owns: the replacement, provided the record is still the very one that was found. Does not own: which
+ * records are from an earlier life (`core/records/retention.ts`), who removes those that are not replaced
+ * (`supervisor/audit.ts`).
  */
 
 import type { Question } from '../core/records/question.ts';
@@ -13,9 +13,10 @@ import { isQuestionItem, isStepItem, type Item, questionOf, stepOf } from './dyn
 import { instead, type Put } from './dynamo-put.ts';
 
 /**
- * Replaces only if all records in the way of these puts are from an earlier life. Called only after a
- * conflict, and it reads the execution only if a record to be written has another life than the existing one.
- * @returns puts that replace them, each on the condition that the record is still the one that was found
+ * Replaces only if all records in the way of these puts are from an earlier life. It is called after a
+ * conflict, and reads the execution only if a record in the way has another life than the one to be written.
+ * @returns puts that replace them, each provided the record is still the one that was found; otherwise
+ * undefined
  */
 export async function overLeftovers(
   puts: readonly Put[],

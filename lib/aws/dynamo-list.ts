@@ -1,9 +1,9 @@
 /**
  * Lists executions by a filter, from the index that has them in order.
  *
- * Owns: which partitions are read, and the executions behind their keys. Does not own: which index serves a
- * filter (`core/operators/list-filter.ts`), the order of the keys and the cursor (`dynamo-index-keys.ts`),
- * the page (`dynamo-page.ts`), open executions (`dynamo-open.ts`).
+ * Owns: which partitions are read, and reading the executions behind their keys. Does not own: which index
+ * serves a filter (`core/operators/list-filter.ts`), the order of the keys and the cursor
+ * (`dynamo-index-keys.ts`), the page (`dynamo-page.ts`), open executions (`dynamo-open.ts`).
  *
  * Never scans. A page costs one query per partition (four for each workflow, each status and each code, and
  * four in each of three indexes for a tag), then at most one for every 25 keys, each with one batch of up to
@@ -47,7 +47,7 @@ export async function listPage(
   return { ...(await filteredPage(keys, query, read, mayBeEnded(query))), orderedBy };
 }
 
-/** Decides from the index of bad ends alone, so that the execution's record need not be read. */
+/** Filters by the index of bad ends alone, without reading executions' records. */
 function mayBeEnded(query: ListQuery): (key: IndexKey) => boolean {
   if (indexFor(query) !== 'ended') return () => true;
   return ({ item }) =>
@@ -106,8 +106,8 @@ async function readExecutions(
 }
 
 /**
- * Leaves out an execution that a later release has written, or that is damaged, and notes it: it hides no
- * other.
+ * Leaves out and notes an execution that is damaged or written by a later release, so that the others can be
+ * listed.
  */
 function readable(item: Item, log: Log | undefined): Execution | undefined {
   try {

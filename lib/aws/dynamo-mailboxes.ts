@@ -1,13 +1,13 @@
 /**
- * Mailboxes on DynamoDB: each execution has a partition with the mailbox of each life, and each message by
- * its id.
+ * Mailboxes on DynamoDB: the partition of an execution has a mailbox for each of its lives, and an item for
+ * each message.
  *
  * Owns: the items, their keys, how long each is kept. Does not own: the condition of a write
- * (`dynamo-put.ts`), what is written with a message that is taken (`dynamo-store.ts`).
+ * (`dynamo-put.ts`), what is written together with a taken message (`dynamo-store.ts`).
  *
- * An entry is a row of five, so that a thousand are far from the longest item. A message has the write id of
- * its mailbox: a write that an ambiguous answer hid is recognised by it. A message that was taken expires by
- * itself; everything else stays as long as its execution, and then the audit or an erasure removes it.
+ * An entry is an array of five values, so that a thousand entries stay far below the largest item. A message
+ * has the write id of its mailbox, by which a write is recognised whose answer was lost. A taken message
+ * expires by itself; all else stays as long as its execution, until the audit or an erasure removes it.
  */
 
 import { type DynamoDBClient, GetItemCommand, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
@@ -50,13 +50,13 @@ export const mailboxKey = (executionId: string, life: string): Item =>
 const messageKey = (executionId: string, life: string, id: string): Item =>
   keyOf(executionId, `${MESSAGE_PREFIX}${life}#${id}`);
 
-/** Whether the item, or its key in an index, is a mailbox or a message. */
+/** True if the item, or its key in an index, is a mailbox or a message. */
 export const isOfMailbox = (item: Item): boolean => text(item, TABLE.pk).startsWith(MAILBOX_PREFIX);
 
 /** The execution of a mailbox or a message. */
 export const executionOfMailbox = (item: Item): string => text(item, TABLE.pk).slice(MAILBOX_PREFIX.length);
 
-/** Which life a mailbox or a message is of. */
+/** The life that a mailbox or a message belongs to. */
 export const lifeOfMailbox = (item: Item): string => text(item, TABLE.sk).split('#')[1] ?? '';
 
 type Row = readonly [order: number, name: string, id: string, at: number, bytes: number];
@@ -167,7 +167,7 @@ export const takenPuts = (table: string, { mailbox, message }: TakenMessage, wak
   },
 ];
 
-/** @param pause between tries of a transaction that met another */
+/** @param pause between tries of a transaction that conflicted with another */
 export function dynamoMailboxes(
   client: DynamoDBClient,
   { table, wakeShards }: { readonly table: string; readonly wakeShards: number },
@@ -194,8 +194,7 @@ export function dynamoMailboxes(
       try {
         return await write(sentPuts(table, { mailbox, message }, wakeShards));
       } catch (error) {
-        // Other processes are writing the mailbox at this moment. The sender tries again, or reports the
-        // conflict.
+        // Other processes are writing the mailbox now. The sender tries again, or reports the conflict.
         if (error instanceof TransactionCanceledException) return 'conflict';
         throw error;
       }

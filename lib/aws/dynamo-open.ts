@@ -1,15 +1,15 @@
 /**
  * Reads open executions from the index of wake times.
  *
- * Owns: reading the whole index up to a bound, the page that is sorted by the start, and beyond that bound
- * the page sorted by the wake time. Does not own: which attributes the index has (`dynamo-indexes.ts`),
- * reading the executions behind its keys (`dynamo-list.ts`).
+ * Owns: reading the whole index up to a bound; the page sorted by start, and, beyond the bound, by wake time.
+ * Does not own: which attributes the index has (`dynamo-indexes.ts`), reading the executions behind its keys
+ * (`dynamo-list.ts`).
  *
- * The index is in the order of wake times, but operators read the latest start first. Up to `mostOpen` open
- * executions, the first page therefore reads the whole index and sorts it (4,000 executions: 1 MB, 128 read
- * units); later pages in the same process reuse what it read. With more executions, pages are in the index's
- * order. With a filter for a workflow, a plan, or executions at risk, DynamoDB reads as much but returns only
- * matches. Executions at risk are few, so each page reads them again.
+ * The index is in the order of wake times, but operators want the latest start first. So with up to
+ * `mostOpen` open executions, the first page reads the whole index and sorts it (4,000 executions: 1 MB, 128
+ * read units); later pages in the same process reuse that. With more executions, pages are in the index's
+ * order. A filter by workflow, plan or risk reads as much, but DynamoDB returns only matches. Executions at
+ * risk are few, so each page reads them again.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -50,8 +50,8 @@ export interface OpenOptions {
 }
 
 /**
- * Finds at most this many executions of these partitions that are due before a time, or whose records say
- * that they are at risk at `at`.
+ * Finds at most `most` executions of these partitions that are due before `dueBefore`, or at risk at `at`
+ * according to their records.
  */
 export type FindAtRisk = (
   partitions: readonly string[],
@@ -59,12 +59,12 @@ export type FindAtRisk = (
   most: number,
 ) => Promise<readonly Item[]>;
 
-/** The most keys that are read for a page in the order of the index. */
+/** The most keys to read for one page in the order of the index. */
 const MAX_KEYS = 2_000;
 const READ_AHEAD = 100;
-/** A list that began in the order of starts keeps that order up to SLACK × `mostOpen` executions. */
+/** After a first page by start, later pages sort up to SLACK × `mostOpen` executions, too. */
 const SLACK = 2;
-/** The letters with which a cursor says in which order it continues. */
+/** A cursor's first letter: the order in which the list continues. */
 const BY_START = 's';
 const BY_WAKE = 'w';
 
@@ -106,8 +106,8 @@ interface Asked {
 }
 
 /**
- * For this long later pages use the keys that the first page read. An execution that has ended since is
- * dropped when its record is read.
+ * How long later pages use the keys that the first page read. An execution that has ended since is dropped
+ * when its record is read.
  */
 const READING_MS = 10_000;
 const readings = new WeakMap<DynamoDBClient, Reading>();
@@ -200,7 +200,7 @@ function parsePlace(cursor: string): Place {
   return { startedAt: Number(startedAt), executionId };
 }
 
-/** Reads open executions without parts of lists and without mailboxes. */
+/** Reads open executions, except parts of lists and mailboxes. */
 export async function readOpen(
   client: DynamoDBClient,
   options: OpenOptions,
@@ -211,8 +211,8 @@ export async function readOpen(
 }
 
 /**
- * Reads overdue executions by the index's key and others by its attributes. The result contains every
- * execution that can be at risk; `atRiskSince` later drops those that are not.
+ * Finds overdue executions by a range on the index key, and other executions at risk by a filter on
+ * attributes. Some may not be at risk: `atRiskSince` drops those later.
  */
 async function readAtRisk(
   client: DynamoDBClient,
@@ -240,7 +240,7 @@ async function readAtRisk(
   return boundedKeys([...overdue.items, ...others.items], overdue.atLeast ?? others.atLeast);
 }
 
-// If there are too many open executions, reads those that are due first.
+// If there are too many open executions, those due first are read.
 const rangeOf = ({ wakeShards }: OpenOptions): KeyRange => ({
   index: TABLE.wakeIndex,
   partitions: shardsOf(WAKE_KEY, wakeShards),
@@ -252,7 +252,9 @@ const boundedKeys = (items: readonly Item[], atLeast: true | undefined): Bounded
   ...(atLeast === undefined ? {} : { atLeast }),
 });
 
-/** A part of a list is shown with its parent; a mailbox is no execution. */
+/**
+ * False for parts of a list, which are shown with their parent, and for mailboxes, which are not executions.
+ */
 const isShown = (item: Item): boolean => item['isPart']?.BOOL !== true && !isOfMailbox(item);
 
 function openKeyOf(item: Item): OpenKey {

@@ -1,11 +1,10 @@
 /**
  * One page of a list.
  *
- * Owns: the filter, and the bound of what is read. Does not own: the source of the keys and the executions.
+ * Owns: the filter, and how many keys are read. Does not own: the source of the keys and the executions.
  *
- * The index gives keys in order, the executions behind them are read, and reading continues to make up for
- * those that the filter drops. It ends after 500 keys: then the page may be short, even empty, and still have
- * a cursor.
+ * The index gives keys in order, and the executions behind them are read. If the filter drops some, reading
+ * continues, up to 500 keys: the page may then be short, even empty, and still have a cursor.
  */
 
 import { indexFor, isListed } from '../core/operators/list-filter.ts';
@@ -15,13 +14,13 @@ import { BATCH } from './dynamo-batch.ts';
 import type { IndexKey, IndexKeys } from './dynamo-index-keys.ts';
 import { idOfKey } from './dynamo-items.ts';
 
-/** The most keys that are read for one page. */
+/** The most keys to read for one page. */
 const MAX_KEYS = 500;
 
 /** Reads the executions of a list. */
 export type ReadExecutions = (ids: readonly string[]) => Promise<ReadonlyMap<string, Execution>>;
 
-/** @param mayBe decides by the index alone; other executions are not read. @param most keys of the page */
+/** @param mayBe filters by the index alone, before executions are read. @param most keys of the page */
 export async function filteredPage(
   keys: IndexKeys,
   query: ListQuery,

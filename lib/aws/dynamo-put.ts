@@ -1,12 +1,11 @@
 /**
  * Conditional puts of whole records, one or several together.
  *
- * Owns: the one condition (the stored record is one version behind), and, after an ambiguous answer, who made
- * the stored write. Does not own: the items (`dynamo-items.ts`).
+ * Owns: the one condition (the stored record is one version behind), and, after an ambiguous answer, finding
+ * out whether the stored write is our own. Does not own: the items (`dynamo-items.ts`).
  *
- * Writes whole records instead of updating fields: updates would spell out each move of `core/transitions.ts`
- * a second time. A step with a large output pays for it with each later write; a healthy step has no later
- * write.
+ * Writes whole records: updates of fields would spell out each move of `core/transitions.ts` a second time. A
+ * step with a large output pays for it again with each later write; a healthy step has none.
  *
  * S3, S15: a write that is repeated counts as written, and is written once.
  */
@@ -23,8 +22,8 @@ import type { WriteResult } from '../core/ports.ts';
 import { type Item, text } from './dynamo-items.ts';
 
 /**
- * Two writers met in one transaction, or there was no capacity for it: none of it is written, and a retry may
- * succeed.
+ * Reasons for which DynamoDB cancels a transaction that may succeed when retried: another writer, or no
+ * capacity.
  */
 const BUSY: ReadonlySet<string | undefined> = new Set([
   'TransactionConflict',
@@ -75,7 +74,7 @@ export interface PutResult {
   readonly stored?: Item | undefined;
 }
 
-/** The same condition for replacing an item in the way: it is still the very item that was found. */
+/** The condition for replacing an item in the way: it is still the very item that was found. */
 export const instead = (put: Put, stored: Item): Put => ({
   ...put,
   ConditionExpression: '#version = :found AND #writeId = :writeId',
@@ -91,11 +90,10 @@ export async function putOne(client: DynamoDBClient, put: Put): Promise<PutResul
     await client.send(new PutItemCommand(put));
     return { kind: 'written' };
   } catch (error) {
-    // A transaction is writing the record at this moment, so another write comes before this one.
+    // A transaction is writing the record now, so another write comes before this one.
     if (error instanceof TransactionConflictException) return { kind: 'conflict' };
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    // The SDK may have sent it twice because the first answer was lost: then the stored item is our own
-    // write.
+    // The SDK may have sent it twice because the first answer was lost: then the stored item is ours.
     return isOurs(put, error.Item) ? { kind: 'written' } : { kind: 'conflict', stored: error.Item };
   }
 }

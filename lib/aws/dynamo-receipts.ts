@@ -1,5 +1,5 @@
 /**
- * The receipts on DynamoDB: one for each shard and the audit's, and one read of all of them.
+ * The receipts on DynamoDB: one for each shard and one for the audit, all read together.
  *
  * Owns: their kinds. Does not own: their items (`dynamo-side-records.ts`).
  */

@@ -1,9 +1,9 @@
 /**
- * The records beside the executions in the state table: each is a JSON text under its own key, one version
- * after the other.
+ * The records beside the executions in the state table: each is a JSON text under its own key, replaced
+ * version by version.
  *
- * Owns: the kinds and their keys, their item, their strongly consistent read, how long each is kept. Does not
- * own: the condition of a write (`dynamo-put.ts`), which records are read or written together
+ * Owns: the kinds and their keys, their items, reading them strongly consistently, how long each is kept.
+ * Does not own: the condition of a write (`dynamo-put.ts`), which records are read or written together
  * (`dynamo-receipts.ts`, `dynamo-bulks.ts`).
  */
 
@@ -25,7 +25,7 @@ import { TABLE } from './names.ts';
 export interface Kind<Kept extends SideRecord, Key extends readonly unknown[]> {
   readonly keyOf: (record: Kept) => Key;
   readonly placeOf: (...key: Key) => readonly [pk: string, sk: string];
-  /** Epoch ms from which the record may be removed by itself. @default it stays */
+  /** Epoch ms from which the record may expire. @default it stays */
   readonly goneAt?: (record: Kept) => number;
 }
 

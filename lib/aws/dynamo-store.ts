@@ -59,13 +59,13 @@ import { TABLE } from './names.ts';
 
 /** How many items a page of the wake index has by default. */
 const DUE_PAGE = 200;
-/** How often a partition of several pages is read, until the execution did not change meanwhile. */
+/** How often a partition of several pages is read until its execution has not changed in between. */
 const MAX_PARTITION_READS = 5;
 
 export interface DynamoOptions extends ListOptions {
   /** How long an ended execution is kept. @default for ever */
   readonly retentionMs?: number;
-  /** Waits between tries of a transaction that met another. @default none */
+  /** Pauses between tries of a transaction that conflicted with another. @default none */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
@@ -106,8 +106,7 @@ export function unlistedStore(client: DynamoDBClient, options: DynamoOptions): O
       if (kind === 'written') return 'written';
       if (stored !== undefined) return executionOf(stored);
       const item = await getItem(client, table, executionKey(execution.id));
-      // The table answered that the execution exists, but a read did not find it: the caller knows nothing
-      // and must ask again.
+      // The table answered that the execution exists, but a read did not find it: the caller must ask again.
       if (item === undefined) throw new Error('the execution exists but could not be read');
       return asWritten(executionOf(item), execution);
     },
@@ -158,9 +157,9 @@ const asWritten = (existing: Execution, wanted: Execution): Execution | 'written
   existing.writeId === wanted.writeId ? 'written' : existing;
 
 /**
- * A start that repeats another one with a key must not leave its input beside that one's: so it searches for
- * an existing execution first, cheaply, and only then reads it strongly. A child's parent knows which
- * children it has made.
+ * Looks for an execution that a start with a key would only repeat, so that its input is not stored a second
+ * time: with a cheap read first, and a strong one only if that finds it. A child needs none: its parent knows
+ * which children it has started.
  */
 async function existingBefore(
   client: DynamoDBClient,
@@ -199,9 +198,9 @@ async function getItem(
 }
 
 /**
- * A query is not a snapshot: its first page may be older than its last. A single page is consistent enough
- * here; with several, the execution must be the same after the last page as on the first, or a step's news
- * could be combined with a status from before a cancel.
+ * A query is not a snapshot: its first page may be older than its last. One page is consistent enough here.
+ * With several, the execution must be the same before and after, or a new step could be combined with a
+ * status from before a cancel.
  */
 async function readSnapshot(
   client: DynamoDBClient,
@@ -232,7 +231,7 @@ async function readPartition(
   return { snapshot: snapshotOf(executionOf(execution, input), { steps, questions }), pages };
 }
 
-/** Each read is strongly consistent, and the execution is read only after the others have been answered. */
+/** Reads steps with strong consistency; the execution is read only after the other reads have answered. */
 async function readSteps(
   client: DynamoDBClient,
   table: string,
@@ -259,7 +258,7 @@ async function readSteps(
   }
 }
 
-/** Records that an earlier life of the same id has left behind count as missing. */
+/** Leaves out records that an earlier life of the same id has left behind. */
 function snapshotOf(
   execution: Execution,
   beside: {

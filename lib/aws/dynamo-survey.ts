@@ -1,7 +1,8 @@
 /**
- * Reads everything that is counted: open executions, bad ends, the inbox, by the indexes alone.
+ * Reads everything that is counted, from the indexes alone: open executions, bad ends, the inbox.
  *
- * Owns: the three reads, and, if there are bad ends, the read of how many were started. Does not own: what is
+ * Owns: these reads, and, if there are bad ends, reading how many executions were started. Does not own: what
+ * is counted.
  * counted.
  *
  * At most about 10,000 of each are read, in pages of 1 MB.
@@ -50,7 +51,7 @@ export async function readSurvey(
   };
 }
 
-/** Read units are spent on all open questions, also where those below one execution are asked for. */
+/** Spends read units on all open questions, even if only those below one execution are wanted. */
 export async function readAsked(
   client: DynamoDBClient,
   { table, mostOpen = MOST_OPEN }: OpenOptions,
@@ -89,7 +90,7 @@ async function readBegun(
   return { ...bound, items: begun };
 }
 
-/** If more were started than are counted, recent ones may be missing: they are read separately. */
+/** Reads recent starts separately if there are more starts than are counted: they might be missing. */
 async function begunOf(
   readSince: (since: number) => Promise<Bounded<Begun>>,
   since: number,
@@ -107,7 +108,7 @@ async function begunOf(
   };
 }
 
-/** These are less than half of the index's attributes. */
+/** Less than half of the index's attributes. */
 const OF_ENDED = ['workflow', 'startedAt', TABLE.endedIndex.pk, TABLE.codeIndex.pk];
 const endedKeyOf = (item: Item): EndedKey => ({
   workflow: text(item, 'workflow'),

@@ -1,6 +1,6 @@
 /**
- * Replaces `@aws-sdk/endpoint-cache` in a function, because that brings a library of data structures along:
- * it keeps endpoints that a service has named, for clients that ask for them. Ours ask for none.
+ * Replaces `@aws-sdk/endpoint-cache` in a function, because that package brings a library of data structures
+ * along. It caches endpoints that a service has named, for clients that ask for them; ours do not.
  *
  * Names and forms are those of the replaced package.
  */

@@ -1,9 +1,9 @@
 /**
  * One HTTP request to AWS, and its answer.
  *
- * Owns: the connections (Node's `http.Agent`), the time limit of an attempt, a kept connection that was
- * closed meanwhile. Does not own: what is sent and how often (`direct.ts`, `s3-values.ts`), the signature
- * (`signature.ts`).
+ * Owns: the connections (Node's `http.Agent`), the time limit of an attempt, asking again if an idle
+ * connection was closed. Does not own: what is sent and how often (`direct.ts`, `s3-values.ts`), the
+ * signature (`signature.ts`).
  */
 
 import {
@@ -29,8 +29,7 @@ export interface Target {
 }
 
 /**
- * The number of connections is the SDK's default. Idle connections keep no process alive, and TLS sessions
- * are resumed.
+ * As many connections as the SDK's default. Idle ones keep no process alive, and TLS sessions are resumed.
  */
 const CONNECTIONS = { keepAlive: true, maxSockets: 50 } as const;
 export const AGENTS = { plain: new PlainAgent(CONNECTIONS), tls: new TlsAgent(CONNECTIONS) };
@@ -51,10 +50,7 @@ export function targetAt(service: string, method: string, url: URL): Target {
   };
 }
 
-/**
- * Node's errors for a kept connection that the other side had closed: the request was neither read nor
- * answered.
- */
+/** Node's errors for an idle connection that the other side had closed: the request was not read. */
 const CLOSED: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
 
 export function exchange(
@@ -89,7 +85,7 @@ export function exchange(
       });
       asked = one;
       one.on('error', (error: NodeJS.ErrnoException) => {
-        // Asking again costs no attempt: after a pause of the process all its connections may be closed.
+        // Asking again is no further attempt: after a pause of the process all its connections may be closed.
         if (one.reusedSocket && CLOSED.has(error.code) && !isOver) ask();
         else fail(error);
       });

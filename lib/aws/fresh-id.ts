@@ -10,13 +10,13 @@ let used = pool.length;
 const VERSION_BYTE = 6;
 const VERSION_4 = 0x40;
 
-/** An id as hard to guess as a UUID, in two thirds of its length: every record has two, and is read often. */
+/** As hard to guess as a UUID in two thirds of the length: every record has two ids, and is read often. */
 export function freshId(): string {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
   }
-  // The console tells a callback's key from any other text by these bits (`cli/console/callback-handles.ts`).
+  // By these bits the console tells a callback's key from other text (`cli/console/callback-handles.ts`).
   pool.writeUInt8((pool.readUInt8(used + VERSION_BYTE) & 0x0f) | VERSION_4, used + VERSION_BYTE);
   const id = pool.toString('base64url', used, used + ID_BYTES);
   used += ID_BYTES;

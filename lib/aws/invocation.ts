@@ -1,9 +1,9 @@
 /**
  * One invocation of a Lambda function: what every role's handler does around its own work.
  *
- * Owns: that ports are made once per process, while the function initialises; the context of its log lines,
- * and its metrics; the answer to a batch. Does not own: what a role does with the event (`agent/handler.ts`,
- * `api/handler.ts`, `supervisor/handler.ts`).
+ * Owns: making ports once per process while the function initialises, the context of an invocation's log
+ * lines, writing its metrics, the answer to a batch. Does not own: what a role does with the event
+ * (`agent/handler.ts`, `api/handler.ts`, `supervisor/handler.ts`).
  */
 
 import type { Context, SQSBatchResponse, SQSRecord } from 'aws-lambda';
@@ -17,7 +17,8 @@ import type { Telemetry } from './ports.ts';
 z.config(en());
 
 /**
- * One invocation: its lines carry its context, and its metrics are written when it ends, even with an error.
+ * Runs one invocation: its log lines carry its context, and its metrics are written when it ends, even if it
+ * throws.
  * @param correlationId of its lines, except those about an execution
  */
 export async function metering<Result>(
@@ -38,8 +39,8 @@ export async function metering<Result>(
 }
 
 /**
- * Makes the value at once in a Lambda function, where initialisation is free; on first use elsewhere (a test
- * imports the file), and if it is not needed yet.
+ * Makes the value at once in a Lambda function, where initialisation is free, if it is needed; otherwise on
+ * first use (a test only imports the file).
  */
 export function once<Value>(make: () => Value, isNeeded = true): () => Value {
   let made: { readonly value: Value } | undefined;
@@ -51,7 +52,7 @@ export function once<Value>(make: () => Value, isNeeded = true): () => Value {
   return get;
 }
 
-/** The ids of the messages that must come again; the others are done. */
+/** Gives back the messages that must come again; the others are done. */
 export const givenBack = (records: readonly SQSRecord[], results: readonly string[]): SQSBatchResponse => {
   const failed = records.filter((_, at) => results[at] === 'give-back');
   return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };

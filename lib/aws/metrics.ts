@@ -4,9 +4,9 @@
  * Owns: which note is which metric. Does not own: the metrics' names (`names.ts`),
  * the log lines (`telemetry.ts`).
  *
- * A line costs no call. All metrics have one dimension, the deployment: each further one would multiply
- * CloudWatch's charge. The agent's name is a field of the line, for queries. A deployment that still needs
- * metrics by workflow or by agent gets separate lines for them (`detailed-metrics.ts`).
+ * A line costs no call. All metrics have one dimension, the deployment, because CloudWatch charges for each
+ * combination. The agent's name is a field of the line, for queries. A deployment that needs metrics by
+ * workflow or by agent gets separate lines for them (`detailed-metrics.ts`).
  */
 
 import { Metrics } from '@aws-lambda-powertools/metrics';
@@ -49,13 +49,13 @@ export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
   'step-failed': one('StepsFailed'),
   'step-unknown': one('Unknowns'),
   adopted: (note) => ({ StepsDone: 1, Adoptions: 1, ...recovered(note) }),
-  // The outcome of an attempt whose lease was lost is unknown; a lost probe or undo is simply made again.
+  // The attempt's outcome is unknown if its lease is lost; a lost probe or undo is simply made again.
   'lease-ended': ({ detail, ms = 0 }) => ({
     LeasesLost: 1,
     TimeToDetect: ms,
     ...(detail === 'execute' ? { Unknowns: 1 } : {}),
   }),
-  // A death that is recorded under the lease: there is no lost lease to count then.
+  // The death is recorded under the lease, so no lost lease is counted.
   'process-died': ({ detail }) => (detail === 'execute' ? { Unknowns: 1 } : {}),
   dispatched: one('Dispatches'),
   'breaker-opened': one('BreakersOpened'),
@@ -94,7 +94,7 @@ export interface MeterOptions {
   readonly deployment: string;
   /** Fields of the line besides the metrics: the role, and for an agent its name. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Whether workflows or agents have separate metrics. @default neither */
+  /** Which of workflows and agents have metrics of their own. @default neither */
   readonly by?: ReadonlySet<DetailBy>;
   /** Takes each line of the deployment's metrics. @default - they go to standard output */
   readonly onLine?: (line: string) => void;
@@ -107,7 +107,7 @@ export function createMeter(options: MeterOptions): Meter {
   const counts = new Map<MetricName, number>();
   /** How many values each metric has in the line. */
   const sizes = new Map<MetricName, number>();
-  /** A counter is one number in the line, so its length does not depend on the load. */
+  /** Adds up a counter to one number in the line, so that the line's length does not depend on the load. */
   const count = (values: Partial<Record<MetricName, number>>): void => {
     for (const name of Object.keys(values) as MetricName[]) {
       const value = values[name] ?? 0;
@@ -117,8 +117,7 @@ export function createMeter(options: MeterOptions): Meter {
   };
   const add = (values: Partial<Record<MetricName, number>>): void => {
     for (const name of Object.keys(values) as MetricName[]) {
-      // With one more value the library would write the line by itself, without the fields and without
-      // `onLine`.
+      // One value more, and the library would write the line itself, without the fields and `onLine`.
       if (sizes.get(name) === MOST_VALUES - 1) write();
       sizes.set(name, (sizes.get(name) ?? 0) + 1);
       // The clocks of two machines may differ, so a duration may be negative.

@@ -1,11 +1,11 @@
 /**
  * Names that the infrastructure and the run time must spell alike.
  *
- * Owns: environment variables, table attributes, index names, event names, metric names. Does not own: names
- * of tables and queues; the environment carries those.
+ * Owns: environment variables, table attributes, index names, event names, metric names. Does not own: the
+ * names of tables and queues, which are in the environment.
  */
 
-/** The key under which a template lists, for the scheduler's function, each workflow's lane. */
+/** The metadata of the scheduler's function under which a template lists each workflow's lanes. */
 export const LANES_KEY = 'steadfast:lanes';
 
 /** Environment variables that `infra` sets; `ports.ts`, the handlers and the worker read them. */
@@ -42,10 +42,7 @@ export const ENV = {
   auditPages: 'STEADFAST_AUDIT_PAGES',
   /** The dimension that tells this deployment's metrics from another's. */
   deployment: 'STEADFAST_DEPLOYMENT',
-  /**
-   * Whether workflows or agents have separate metrics, with commas between them: `workflow`, `agent`. Absent:
-   * neither.
-   */
+  /** Which have metrics of their own: `workflow`, `agent`, with a comma between them. Absent: neither. */
   metricsBy: 'STEADFAST_METRICS_BY',
   /** How many attempts a worker performs at the same time. */
   workerConcurrency: 'STEADFAST_WORKER_CONCURRENCY',
@@ -55,13 +52,16 @@ export const ENV = {
   transport: 'STEADFAST_TRANSPORT',
   /** The API's IAM roles whose sessions are named after persons: their names, with spaces between them. */
   personalRoles: 'STEADFAST_PERSONAL_ROLES',
-  /** The API's: set if callers of its function write the event, so that no caller in it is believed. */
+  /**
+   * The API's: set if its function is invoked with an event that callers write, so no caller in it is
+   * believed.
+   */
   direct: 'STEADFAST_DIRECT',
   /** Set: the API refuses all writes. */
   atRest: 'STEADFAST_AT_REST',
   /**
-   * The API's bound of callers that may wait for an end at the same time. Absent: as many as a new account
-   * allows besides everything else.
+   * How many callers of the API may wait for an end at the same time. Absent: as many as a new account allows
+   * besides all else.
    */
   openWaits: 'STEADFAST_OPEN_WAITS',
   /** A relay's target: ARN of the Lambda function that does the agent's work. */
@@ -80,7 +80,7 @@ export const ENV = {
 
 /** Settings that the agents of one function do not share; synthesis writes them into its environment. */
 export interface HostSettings {
-  /** The agents to which the function hands messages itself. */
+  /** The agents to which the function hands messages itself, without a queue. */
   readonly carries: readonly string[];
   /** How long it does so, in ms. @default as `kept-message.ts` */
   readonly longestMs?: number;
@@ -94,8 +94,8 @@ export type Transport = (typeof TRANSPORTS)[number];
 export const DEFAULT_TRANSPORT: Transport = 'direct';
 
 /**
- * A file beside a trigger's code: what it starts, with which input. Beside the webhooks' code: how their
- * senders sign. An environment would be too small for a large mapping.
+ * A file beside a trigger's code: what it starts, with which input; beside the webhooks' code: how senders
+ * sign. A large mapping would not fit into the environment.
  */
 export const TRIGGER_FILE = 'trigger.json';
 /** A file beside the scheduler's code: the answer to `GET /openapi.json`. A cold start does not read it. */
@@ -103,9 +103,7 @@ export const OPENAPI_FILE = 'openapi.json';
 /** A file beside it: by workflow, the forms that `GET /workflows/{name}` includes. */
 export const FORMS_FILE = 'forms.json';
 
-/**
- * A folder of a cloud assembly: for each deployment, by its name, the sources of its functions and images.
- */
+/** The folder in a cloud assembly with the sources of the functions and images, by deployment. */
 export const BUNDLES = 'bundles';
 
 export const TABLE = {
@@ -127,8 +125,8 @@ export interface TableIndex {
   readonly pk: string;
   readonly sk: string;
   /**
-   * The attributes besides the keys. DynamoDB writes an index again when any of them changes: for an
-   * execution that ends well none changes unless the key moves anyway.
+   * The attributes besides the keys. DynamoDB writes an index again when any of them changes. For an
+   * execution that ends well they change only together with the key.
    */
   readonly projected: readonly string[];
 }
@@ -153,8 +151,8 @@ export const INDEXES: readonly TableIndex[] = [
 ];
 
 /**
- * Sparse, and not written yet: CloudFormation makes only one index in an update, so a release that needs a
- * new index takes one of these. An empty index costs nothing.
+ * Sparse and unused: CloudFormation adds only one index per update, so a release that needs a new index takes
+ * one of these. An empty index costs nothing.
  */
 export const SPARE_INDEXES: readonly TableIndex[] = ['spare1', 'spare2'].map((name) => ({
   name,
@@ -173,7 +171,7 @@ export const TAGS = {
   url: 'steadfast:url',
 } as const;
 
-/** The shortest time an ended execution is kept: its idempotency key is remembered that long. */
+/** The shortest time that an ended execution is kept, and with it its idempotency key. */
 export const MIN_RETENTION_HOURS = 24;
 
 /** Shards of the wake index; more are needed past about 500 index writes a second each. */
@@ -186,8 +184,8 @@ export const DEFAULT_SWEEP_EVERY_MS = 2_000;
 export const DEFAULT_SUPERVISORS = 2;
 
 /**
- * The events on the bus, by subject. The version of the detail is raised when a field changes its meaning or
- * is removed, not when one is added.
+ * The events on the bus, by subject. The version of the detail is raised when a field is removed or changes
+ * its meaning, not when one is added.
  */
 export const EVENTS = {
   end: { source: 'steadfast', detailType: 'Steadfast Execution Ended', version: '1' },
@@ -204,10 +202,7 @@ export const WAKE_EVENT = { source: 'steadfast', detailType: 'Steadfast Supervis
 export const METRICS_NAMESPACE = 'Steadfast';
 export const METRICS_DIMENSION = 'service';
 
-/**
- * The metrics' names in CloudWatch, each with its unit: the roles emit them, and the dashboard and alarms
- * read them.
- */
+/** The metrics' names and units in CloudWatch, for the roles that emit them, the dashboard and the alarms. */
 export const METRICS = {
   /** Executions by outcome. */
   Started: 'Count',
@@ -217,19 +212,19 @@ export const METRICS = {
   Canceled: 'Count',
   /** Canaries that succeeded. */
   CanaryEnded: 'Count',
-  /** Claims: to perform a step, those of them that are retries, to probe, to undo. */
+  /** Claims: attempts of a step, retries among them, probes, undos. */
   Attempts: 'Count',
   Retries: 'Count',
   Probes: 'Count',
   Undos: 'Count',
-  /** Attempts whose message was in no queue, because their process had done the step before. */
+  /** Attempts without a message: their process had just done the step before. */
   CarriedOn: 'Count',
   /** Attempts whose outcome was unknown; later successes that still counted. */
   Unknowns: 'Count',
   Adoptions: 'Count',
   StepsDone: 'Count',
   StepsFailed: 'Count',
-  /** Messages sent; those of them that the supervisor sent, for steps that were not claimed. */
+  /** Messages sent, and those among them that the supervisor sent because a step was not claimed. */
   Messages: 'Count',
   Dispatches: 'Count',
   /** The time from when a piece of work was due until it was claimed. */
@@ -245,7 +240,7 @@ export const METRICS = {
   Deferred: 'Count',
   /** Per sweep: agents that executions under way need and that are not deployed. */
   AgentsMissing: 'Count',
-  /** Executions that may not end well or in time without help, counted each time that one becomes so. */
+  /** Executions that may not end well or in time without help, counted when they become so. */
   AtRisk: 'Count',
   IncidentsOpened: 'Count',
   IncidentsClosed: 'Count',
@@ -272,7 +267,7 @@ export type MetricName = keyof typeof METRICS;
 
 /**
  * Metrics that a deployment may also have by workflow and by agent (`metricsBy`), under the same names, with
- * one more dimension. A name that is only here is useless for the whole deployment.
+ * one more dimension. A name that is only here says nothing about the whole deployment.
  */
 export const DETAILED_METRICS = {
   workflow: {
@@ -299,7 +294,7 @@ export const DETAILED_METRICS = {
 } as const;
 export type DetailBy = keyof typeof DETAILED_METRICS;
 
-/** Metrics whose every value describes its moment completely: they are never added up. */
+/** Metrics that must never be added up: each value fully describes its moment. */
 export const GAUGES: ReadonlySet<MetricName> = new Set([
   'OldestOverdue',
   'OpenIncidents',

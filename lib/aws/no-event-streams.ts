@@ -1,6 +1,6 @@
 /**
- * Replaces `@smithy/core/event-streams` in the bundles of our own roles, which call nothing that streams
- * events: the SDK would bring it into each of them. An author's agent gets the real one.
+ * Replaces `@smithy/core/event-streams` in the bundles of our own roles, which never stream events, although
+ * the SDK would include it in each. An author's agent gets the real one.
  *
  * Names are those of the replaced package. Owns: the refusal. Does not own: which bundles use it
  * (`infra/bundle.ts`).

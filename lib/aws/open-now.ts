@@ -2,13 +2,13 @@
  * Counts what is open now: incidents that wait for a person, approvals and callbacks that wait for an answer,
  * breakers that let only trials through.
  *
- * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open
+ * Owns: the two reads. Does not own: what happens to the numbers (`metrics.ts`), when a breaker is open
  * (`core/step/breaker.ts`).
  *
- * Counts in the table, not from openings and closings: one lost line would make such a count wrong for ever.
- * This costs a query of each of eight shards and one read of the agents' breakers, in a tick that has
- * something to count. An idle system is counted every quarter of an hour, because an agent opens an approval
- * and leaves nothing due.
+ * Counts in the table instead of adding up openings and closings, where one lost line would falsify the count
+ * for ever. A count costs a query of each of eight shards and one read of the agents' breakers, in a tick
+ * that has something to count. An idle system is counted every quarter of an hour, because an approval may
+ * open without anything being due.
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
@@ -28,8 +28,8 @@ export interface OpenNow {
 const COUNT_EVERY_MS = 15 * 60_000;
 
 /**
- * Whether a tick of this process must count: there was no count for long, something was open, or its last
- * tick found something due, as the tick does that follows the opening of an incident or a breaker.
+ * Says if a tick must count: no count for long, something was open, or the last tick found something due, as
+ * happens after an incident or a breaker opens.
  */
 export class OpenGauge {
   #open: number | undefined;
@@ -39,7 +39,7 @@ export class OpenGauge {
     return this.#open !== 0 || now - this.#countedAt >= COUNT_EVERY_MS;
   }
 
-  /** @param open nothing if it is unknown */
+  /** @param open undefined if it is unknown */
   counted(open: OpenNow | undefined, now: number): void {
     this.#open = open && open.incidents + open.entries + open.breakers;
     this.#countedAt = now;
@@ -48,7 +48,7 @@ export class OpenGauge {
 
 /**
  * @param agents whose breakers count
- * @param counted if items can be counted without being read
+ * @param counted given if items can be counted without reading them
  */
 export async function openNow(
   client: DynamoDBClient,
@@ -71,9 +71,7 @@ export async function openNow(
 
 type Inbox = Pick<OpenNow, 'incidents' | 'entries'>;
 
-/**
- * Counts the items of such partitions of the list's index, and those whose second key begins with the prefix.
- */
+/** Counts the items in these partitions of the list index, and those whose sort key has the prefix. */
 type Counted = (partitions: readonly string[], prefix: string) => readonly [number, number];
 
 function inboxOf(counted: Counted): Inbox {
@@ -88,7 +86,7 @@ async function countInbox(client: DynamoDBClient, table: string): Promise<Inbox>
   return { incidents: sum('incidents'), entries: sum('entries') };
 }
 
-/** One page, 1 MB: some thousand incidents. More would be meaningless to a person. */
+/** Counts one page, 1 MB: some thousand incidents. A larger number would tell a person nothing more. */
 async function countShard(client: DynamoDBClient, table: string, shard: string): Promise<Inbox> {
   const { Count: incidents = 0, ScannedCount: all = 0 } = await client.send(
     new QueryCommand({
@@ -96,8 +94,7 @@ async function countShard(client: DynamoDBClient, table: string, shard: string):
       IndexName: TABLE.listIndex.name,
       Select: 'COUNT',
       KeyConditionExpression: '#key = :key',
-      // An approval that waits for its answer is in the same inbox, but nothing has gone wrong: it is read,
-      // and counted separately.
+      // Approvals in the same inbox are read, too, but counted separately: nothing has gone wrong.
       FilterExpression: 'begins_with(#sk, :incident)',
       ExpressionAttributeNames: { '#key': TABLE.listIndex.pk, '#sk': TABLE.sk },
       ExpressionAttributeValues: { ':key': { S: shard }, ':incident': { S: INCIDENT_PREFIX } },

@@ -50,7 +50,7 @@ export interface Telemetry {
   readonly meter: Meter;
 }
 
-/** @param fields of every line of this function: its role, and for an agent its name */
+/** @param fields of every line: the function's role, and for an agent its name */
 export function telemetryOf(fields: { readonly role: string; readonly agent?: string }): Telemetry {
   const deployment = process.env[ENV.deployment] ?? 'local';
   return { logger: serviceLogger(fields), meter: createMeter({ deployment, fields, by: metricsBy() }) };
@@ -81,9 +81,7 @@ const startedAt = (): { readonly startedAt?: number } => {
 export const sweepEvery = (): number => Number(process.env[ENV.sweepEveryMs] ?? DEFAULT_SWEEP_EVERY_MS);
 export const wakeShards = (): number => Number(process.env[ENV.wakeShards] ?? DEFAULT_WAKE_SHARDS);
 
-/**
- * Lets the roles that read the whole table make further ports themselves, so that no agent's bundle has them.
- */
+/** Lets the roles that read the whole table make further ports, which no agent's bundle then contains. */
 interface StateTable {
   readonly client: DynamoDBClient;
   readonly name: string;
@@ -97,8 +95,7 @@ export type OwnPorts = Ports & {
 };
 
 /**
- * The ports of a role that calls a supervisor if none would sweep in time: every role except supervisor and
- * audit.
+ * The ports of a role that calls a supervisor if none would sweep in time: all except supervisor and audit.
  */
 export function callingPortsOf(telemetry: Telemetry, atWork?: AtWork): OwnPorts {
   const own = portsOf(telemetry, atWork);
@@ -118,9 +115,7 @@ export function startingPortsOf(telemetry: Telemetry): OwnPorts {
   };
 }
 
-/**
- * The ports of the one role that answers callers: those of a start, and the lists and the waits for an end.
- */
+/** The ports of the role that answers callers: those of a start, the lists, and waiting for an end. */
 export function listingPortsOf(telemetry: Telemetry): OwnPorts {
   const own = startingPortsOf(telemetry);
   const { client, name, shards } = own.table;

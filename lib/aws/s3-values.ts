@@ -1,12 +1,12 @@
 /**
- * Large values as objects of one bucket, over S3's own HTTP.
+ * Large values as objects of one bucket, by S3's HTTP API.
  *
- * Owns: the requests, how often one is made, what each answer means. Does not own: keys
- * (`core/records/large-values.ts`), who removes what (`supervisor/audit-values.ts`), the signature
+ * Owns: the requests, how often each is made, what an answer means. Does not own: keys
+ * (`core/records/large-values.ts`), what is removed (`supervisor/audit-values.ts`), the signature
  * (`signature.ts`).
  *
- * The SDK's client would make every function's bundle 160 KB larger, by a third, and a cold start would read
- * it even if no large value ever occurs. Any call may be made twice: an object is written whole, under a key
+ * The SDK's client would make every function's bundle a third (160 KB) larger, and a cold start would read it
+ * even if no large value ever occurs. Any call may be made twice: an object is written whole, under a key
  * that no other write uses.
  */
 
@@ -18,7 +18,7 @@ import { type Answer, exchange, targetAt } from './exchange.ts';
 import { ENV } from './names.ts';
 import { amzDate, authorization, encodedPart, s3Place, sha256 } from './signature.ts';
 
-/** 16 MB take one second at 16 MB/s, which the smallest function has. */
+/** The smallest function reaches 16 MB/s, so the largest value (16 MB) takes it one second. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const MOST_ATTEMPTS = 3;
 
@@ -37,8 +37,8 @@ export interface S3Options {
 type Method = 'GET' | 'PUT' | 'DELETE';
 
 /**
- * S3's answer for a missing object, with `NoSuchKey`. A role that may not list is refused instead, with a
- * message that names the right to list: it may read objects, or S3 would have named that right.
+ * S3's answer for a missing object, with `NoSuchKey`. To a role that may not list, S3 answers 403 instead and
+ * names the right to list; that it may read is certain, or S3 would name that right.
  */
 const NOT_THERE = 404;
 const MAY_NOT_LIST = 403;
@@ -79,7 +79,7 @@ export function s3Values(options: S3Options): LargeValues & LargeValueInventory 
       return listed(accepted(await call('GET', Promise.resolve(url)), 'ListObjectsV2').body.toString());
     },
     remove: (keys) => someAtATime(keys, remove),
-    // The mark of a removal comes first, because S3 replicates only that to another region.
+    // First a delete marker: S3 replicates only that to another region.
     erase: (keys) =>
       someAtATime(keys, async (key) => {
         await remove(key);
@@ -101,7 +101,7 @@ interface Client {
   readonly config: Pick<S3Options, 'region' | 'credentials'>;
 }
 
-/** The bucket that the environment names; nothing if it names none. */
+/** The bucket that the environment names; undefined if none. */
 export function valuesIn(
   environment: Readonly<Record<string, string | undefined>>,
   { config: { region, credentials } }: Client,
@@ -225,7 +225,7 @@ function listed(xml: string): Page<StoredValue> {
     : { items };
 }
 
-/** The versions of one key, without the marks of removals. */
+/** The versions of one key, without delete markers. */
 const versionsOf = (key: string, xml: string): string[] =>
   [...xml.matchAll(/<Version>([^]*?)<\/Version>/g)].flatMap(([, one = '']) =>
     within(one, 'Key') === key ? [within(one, 'VersionId')] : [],

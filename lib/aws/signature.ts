@@ -1,6 +1,5 @@
 /**
- * Signs a request with AWS's Signature Version 4: a POST to `/`, which is all that the JSON protocols need,
- * or another call.
+ * Signs a request with AWS's Signature Version 4: a POST to `/` for the JSON protocols, or any other call.
  *
  * Owns: the signature. Does not own: the request (`direct.ts`, `s3-values.ts`, `remote/`). The
  * signing key is derived once a day and service.
@@ -35,7 +34,7 @@ function signingKey({ secretAccessKey }: Credentials, day: string, { service, re
     hmac,
     [region, service].reduce(hmac, hmac(`AWS4${secretAccessKey}`, day)),
   );
-  // Yesterday's keys are useless.
+  // Keys of earlier days are useless.
   if (keys.size >= 10) keys.clear();
   keys.set(name, key);
   return key;
@@ -68,16 +67,13 @@ const encoded = (text: string): string =>
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/**
- * An address as it is signed: the path's parts are encoded once more, the query's are in the order of their
- * names.
- */
+/** An address as it is signed: the path's parts encoded once more, the query sorted by name. */
 export function signedPlace({ pathname, searchParams }: URL): SignedPlace {
   const pairs = [...searchParams].map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
   return { path: pathname.split('/').map(encoded).join('/'), query: pairs.sort().join('&') };
 }
 
-/** The path for S3 only: as it is sent, with parts that are encoded once. */
+/** The same for S3 only, which signs the path as it is sent, encoded once. */
 export const s3Place = (method: string, url: URL): SignedPlace => ({
   ...signedPlace(url),
   path: url.pathname,

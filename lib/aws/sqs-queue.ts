@@ -1,8 +1,8 @@
 /**
  * Sends messages to agents over SQS; a message is only a hint.
  *
- * Owns: one request for up to ten messages to one agent, the delay in whole seconds, the depths of the
- * queues. Does not own: which messages are sent, and when.
+ * Owns: putting up to ten messages to one agent into one request, rounding delays to seconds, the depths of
+ * the queues. Does not own: which messages are sent, and when.
  */
 
 import {
@@ -20,14 +20,12 @@ import type { Queue, QueueDepth } from '../core/ports.ts';
 const BATCH = 10;
 const MAX_DELAY_S = 900;
 
-/** The number of messages that this process is handling; each handler may soon send something. */
+/** Counts the messages that this process is handling; each handler may soon send something. */
 export interface AtWork {
   messages: number;
 }
 
-/**
- * The group of messages that have none: on a fair queue each would be its own group and overtake the others.
- */
+/** The group of all messages without one: on a fair queue each would be its own group and overtake others. */
 const NO_GROUP = 'none';
 
 interface QueueOptions {
@@ -35,7 +33,7 @@ interface QueueOptions {
    * Messages being handled: if there are several, sends wait briefly to share a request. @default not counted
    */
   readonly atWork?: AtWork;
-  /** Whether some messages have a group. @default false */
+  /** Some messages have a group. @default false */
   readonly isFair?: boolean;
 }
 
@@ -103,15 +101,15 @@ interface Parcel {
 }
 
 /**
- * The longest that a send waits for others: longer than handling a batch takes, shorter than a caller
- * notices.
+ * The longest that a send waits for others to share its request: longer than a batch takes to be handled, too
+ * short for a caller to notice.
  */
 const SHARE_WITHIN_MS = 20;
 
 /**
- * The messages of one process to one agent. Messages that are sent while others are being handled, or while a
- * request is under way, share a request: a process that handles a batch of ten makes one or two requests, not
- * ten. A process that handles a single message sends at once.
+ * Sends the messages of one process to one agent. Those that are sent while others are being handled, or
+ * while a request is under way, share a request: a process that handles a batch of ten makes one or two
+ * requests, not ten. A process that handles a single message sends at once.
  */
 class Outbox {
   readonly #request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>;
@@ -120,7 +118,7 @@ class Outbox {
   #underWay = 0;
   #departure: NodeJS.Timeout | undefined;
 
-  /** @param mayFollow whether messages that are being handled have sent nothing yet */
+  /** @param mayFollow true if a message being handled has not sent anything yet */
   constructor(request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>, mayFollow: () => boolean) {
     this.#request = request;
     this.#mayFollow = mayFollow;
@@ -145,7 +143,7 @@ class Outbox {
     await Promise.all(results);
   }
 
-  /** @param all whether to send incomplete batches, too */
+  /** @param all also send incomplete batches */
   #leave(all: boolean): void {
     if (all) {
       clearTimeout(this.#departure);

@@ -1,10 +1,9 @@
 /**
  * Log lines, as JSON, by Powertools: notes of the roles, and lines of an agent's own code.
  *
- * Owns: which notes are worth a line on the healthy path (none: they are debug), which are warnings or
- * errors, and the keys of a line. Does not own: metrics (`metrics.ts`). S17: a note has no field for a
- * payload, so a payload cannot get here. A failed attempt is described in its author's words, cut and
- * printable.
+ * Owns: the level of each note (on the healthy path all are debug; some are warnings or errors), and the keys
+ * of a line. Does not own: metrics (`metrics.ts`). S17: a note has no field for a payload, so a payload
+ * cannot get here. A failed attempt is described in its author's words, cut and printable.
  *
  * The correlation id of a line about an execution is the execution's id, in every function: one query finds
  * them all.
@@ -27,14 +26,11 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'message-dropped',
   // One note for each removed record; the audit's own line has their number.
   'leftover-removed',
-  // These are sent as events; an agent that is tried once is at its last attempt each time.
+  // Sent as events; an agent that is tried once is at its last attempt each time.
   'at-risk',
 ]);
 
-/**
- * Powertools' number of a level: looking the level up by name takes as long as all the rest of an unwritten
- * note.
- */
+/** Powertools' number of a level: looking it up by name takes as long as all else in an unwritten note. */
 const { DEBUG } = LogLevelThreshold;
 
 /** Warnings, for a person to read: something was left undone, or may go wrong soon. */
@@ -60,7 +56,7 @@ const WARNINGS: ReadonlySet<string> = new Set([
   'sweep-failed',
   'value-lost',
   'wake-up-failed',
-  // A failure that has no note of its own.
+  // Failures without a note of their own.
   'death-not-recorded',
   'lease-ended',
   'process-died',
@@ -108,15 +104,15 @@ export const correlated = <Fields extends { readonly executionId?: string }>(
   fields.executionId === undefined ? fields : { ...fields, correlation_id: fields.executionId };
 
 /**
- * Level, sample rate and service name can be set by Powertools' own variables.
+ * Makes the function's logger. Powertools' own variables set level, sample rate and service name.
  * @param fields of each of its lines: the role, and for an agent its name
  */
 export const serviceLogger = (fields: { readonly role: string; readonly agent?: string }): Logger =>
   new Logger({ serviceName: process.env['POWERTOOLS_SERVICE_NAME'] ?? 'steadfast', persistentKeys: fields });
 
 /**
- * Logs for each attempt under way that its process ends, and how: the execution's own record shows this only
- * when a lease ends. A process that is killed from outside has no time to log.
+ * Logs, for each attempt under way, how its process ends: the record of the execution shows this only when
+ * the lease expires. A process that is killed from outside cannot log.
  */
 export function tellExit(
   logger: Logger,
@@ -127,8 +123,8 @@ export function tellExit(
 }
 
 /**
- * Makes a logger for the author's code in one attempt. It is a child logger: fields of one attempt are in no
- * line of another.
+ * Makes a logger for the author's code in one attempt: a child logger, so that no line of another attempt has
+ * its fields.
  */
 export function attemptLog(
   logger: Logger,

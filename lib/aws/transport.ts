@@ -1,11 +1,11 @@
 /**
- * How the calls of a process reach AWS: its clients, and which of two ways they take.
+ * How the calls of a process reach AWS: its clients, directly or through the SDK.
  *
- * Owns: how long a request may take, how often it is made, and which way it takes. Does not own: the direct
- * way (`direct.ts`), what is called.
+ * Owns: how long a request may take, how often it is made, which way it takes. Does not own: the direct way
+ * (`direct.ts`), what is called.
  *
- * Both ways send the trace of the invocation along and notice a wrong clock. The caller of a client sees the
- * same with either: `test/contract` and `test/aws` run on both.
+ * Both ways pass on the invocation's trace and notice a wrong clock. A caller sees no difference:
+ * `test/contract` and `test/aws` run on both.
  */
 
 import { refuse } from '../core/values/errors.ts';
@@ -15,8 +15,8 @@ import { direct } from './direct.ts';
 import { DEFAULT_TRANSPORT, ENV, type Transport, TRANSPORTS } from './names.ts';
 
 /**
- * The time limit of a request is below the shortest lease, so that a request that hangs does not cost the
- * lease. By default the SDK only warns.
+ * A request's time limit is below the shortest lease, so that one that hangs does not cost the lease. By
+ * default the SDK only warns.
  */
 export const CLIENT = {
   maxAttempts: 3,

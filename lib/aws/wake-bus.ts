@@ -1,7 +1,7 @@
 /**
- * Calls a supervisor: an event on a bus of its own, whose only rule starts the supervisors' function.
+ * Calls a supervisor by an event on a bus of its own, whose only rule invokes the supervisors' function.
  *
- * Owns: the event, both ways. Does not own: when a supervisor is called (`engine/wake-up.ts`).
+ * Owns: writing and reading the event. Does not own: when a supervisor is called (`engine/wake-up.ts`).
  */
 
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
@@ -9,7 +9,7 @@ import { refuse } from '../core/values/errors.ts';
 import type { Presence } from '../core/supervision/presence.ts';
 import { WAKE_EVENT } from './names.ts';
 
-/** @returns a function that calls; it rejects if the bus does not take the event */
+/** @returns a function that calls a supervisor; it rejects if the bus does not take the event */
 export function wakeBus(client: EventBridgeClient, busName: string): (presence: Presence) => Promise<void> {
   return async ({ version, untilAt }) => {
     const answer = await client.send(
@@ -31,7 +31,7 @@ export function wakeBus(client: EventBridgeClient, busName: string): (presence: 
   };
 }
 
-/** The presence that an event asks a supervisor to take over; nothing for any other event. */
+/** The presence that an event asks a supervisor to take over; undefined for any other event. */
 export function calledBy(event: unknown): Pick<Presence, 'version' | 'untilAt'> | undefined {
   const { 'detail-type': type, detail } = (event ?? {}) as { 'detail-type'?: unknown; detail?: unknown };
   if (type !== WAKE_EVENT.detailType) return undefined;
