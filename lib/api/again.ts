@@ -2,14 +2,14 @@
  * Decides which calls of the API may be repeated, and after which pause.
  *
  * Owns: which failures are temporary (no connection, as during a restart; a gateway's 429, 502, 503, 504; the
- * API's own `busy`, 500 and 503), the backoff, the caller's deadline. Does not own: that a repeated call acts
- * once (`typed-client.ts`), how a client waits for an end (`until-end.ts`).
+ * API's own `busy`, 500 and 503), the backoff, the caller's deadline. Does not own: making a repeated call
+ * act once (`typed-client.ts`), waiting for an end (`until-end.ts`).
  *
  * A failure that a repetition cannot change ends the call at once: a refusal, a missing permission, an answer
  * of another program.
  */
 
-/** The clock and the jitter, by which callers do not all repeat at the same time. */
+/** The clock, and the jitter that keeps callers from repeating all at once. */
 export interface Pause {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** A random number in [0, 1). */
@@ -34,7 +34,7 @@ export const PAUSE: Pause = {
 
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
-/** The longest pause that a gateway's wish causes; after it the call is repeated anyway. */
+/** The longest pause that a gateway can ask for; after it the call is repeated anyway. */
 const LONGEST_WISH_MS = 60_000;
 
 interface Failed {
@@ -44,10 +44,12 @@ interface Failed {
   readonly retryAfterMs?: unknown;
 }
 
-/** `busy`: others are sending to the same execution at this moment. */
+/** `busy`: others are sending to the same execution now. */
 const AGAIN: ReadonlySet<string> = new Set(['no-answer', 'unavailable', 'too-many-calls', 'busy']);
 
-/** Checks fields, because another copy of the error's class may have created it. */
+/**
+ * True if repeating may help. Checks fields, because another copy of the error's class may have created it.
+ */
 export function isTransient(error: unknown): boolean {
   const { name, code, status } = Object(error) as Failed;
   if (name !== 'ApiError') return false;

@@ -60,7 +60,7 @@ export interface AgentView {
   readonly workflows: readonly string[];
   /** The approximate number of messages; absent if the queue could not be read. */
   readonly queue?: { readonly waiting: number; readonly underWork: number; readonly delayed: number };
-  /** The attempts that wait for their turn by its rate, in no queue; absent if none does. */
+  /** Attempts that its rate delays; they are in no queue. Absent if there are none. */
   readonly rateQueue?: RateQueue;
   /** Whether it is called now. */
   readonly breaker: BreakerView;
@@ -81,7 +81,7 @@ export interface MissingAgent {
   readonly name: string;
   /** The approximate number of executions that wait for it, as supervisors found them in the last minutes. */
   readonly waiting: number;
-  /** When supervisors first found one of these, if they have found some ever since; absent if none waits. */
+  /** Since when supervisors have found such executions without a break; absent if none waits. */
   readonly since?: number;
   /** The open executions whose plan was read and names it. Some of them may no longer need it. */
   readonly planned: number;
@@ -93,9 +93,9 @@ export interface Agents {
   readonly items: readonly AgentView[];
   /** Agents that open executions need and that are not deployed. */
   readonly missing: readonly MissingAgent[];
-  /** How many open executions had their plans read, those that are due soonest. */
+  /** How many open executions had their plans read: those due soonest. */
   readonly examined: number;
-  /** How far the clock of all instants is ahead of its machine's, if that was set back. */
+  /** How far the clock that all instants come from is ahead of its machine's, if that was set back. */
   readonly clockAheadMs?: number;
   /** Present if `needed` was requested. */
   readonly needed?: NeededAgents;

@@ -2,7 +2,7 @@
  * The answer of `GET /agents`: each agent's queue, breaker and latest failure; and the agents that open
  * executions need and that are not deployed.
  *
- * Owns: the answer, without parts that cannot be read. Does not own: the rules (`core/step/breaker.ts`).
+ * Owns: the answer, which leaves out what cannot be read. Does not own: the rules (`core/step/breaker.ts`).
  *
  * It costs one request to SQS and two reads for each agent (breaker, rate); for missing agents, a query for
  * each shard and a read for each of the first 100 open executions.
@@ -33,9 +33,7 @@ import { planOf } from '../engine/plans.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { Agents, AgentView, BreakerView, LaneInUse, NeededAgents } from './agent-answers.ts';
 
-/**
- * The most open executions whose plans are read. There is no list of plans, and mostly one for each workflow.
- */
+/** The most open executions whose plans are read. There is no list of plans; most workflows have one. */
 const MOST_EXAMINED = 100;
 
 export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promise<Agents> {

@@ -137,7 +137,7 @@ export interface ExecutionSummary extends Started {
    * while the execution simply runs.
    */
   readonly step?: string;
-  /** Questions for people in executions that its steps run, while it is itself open. */
+  /** Only while it is open: questions for people in executions that its steps run. */
   readonly asked?: AskedBelow;
   /** Absent for a child, and if the API's authorizer does not name the caller. */
   readonly startedBy?: Caller;
@@ -207,9 +207,9 @@ export interface StepView {
   readonly agent?: string;
   /** The steps that must be done before it begins. */
   readonly after: readonly string[];
-  /** It follows an end without success. Shown once there is such an end. */
+  /** Set for a step after an end without success. Shown once there is such an end. */
   readonly onFailure?: true;
-  /** Once it is done, nothing is undone any more. */
+  /** True if nothing is undone once this step is done. */
   readonly pointOfNoReturn?: boolean;
   /**
    * `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; neither has a
@@ -230,7 +230,7 @@ export interface StepView {
   readonly output?: Json;
   /** Why the latest attempt, or the step, failed. */
   readonly failure?: Failure;
-  /** The agent's answer after its work was done, which is not a valid output; text, cut at 4 KB. */
+  /** The agent's answer, if the work was done but this is not a valid output; text, cut at 4 KB. */
   readonly wrongAnswer?: string;
   /** The service has accepted the work and performs it; until `untilAt` it is probed for progress. */
   readonly accepted?: AcceptedView;
@@ -238,11 +238,12 @@ export interface StepView {
   readonly progress?: string | number;
   /** Who answered it; only for a callback or an approval. */
   readonly by?: Caller;
-  /** An attempt of it may have had an effect, as far as is known. */
+  /** True if, as far as is known, an attempt of it may have had an effect. */
   readonly mayHaveActed?: boolean;
   /**
-   * Only for a receive, and for rounds that begin with messages: what it, or its latest round, waits for;
-   * once it took one, its id and when it was accepted. `next` is what the round after that waits for.
+   * Only for a receive, and for rounds that begin with messages. `name`: the message that it, or its latest
+   * round, waits for; `id` and `at`: the one that it took, and when that was accepted. `next`: the message
+   * that the following round waits for.
    */
   readonly message?: {
     readonly name: string;
@@ -250,7 +251,7 @@ export interface StepView {
     readonly at?: number;
     readonly next?: string;
   };
-  /** When a wait, a callback, an approval or a receive ends, or the wait of a round for its message. */
+  /** When a wait, a callback, an approval or a receive ends, or a round stops waiting for its message. */
   readonly waitsUntil?: number;
   /** Only for a lane, while it waits for a place. */
   readonly lane?: LaneView;
@@ -338,7 +339,7 @@ export interface Reasons extends Explanation {
   readonly omittedPast?: number;
 }
 
-/** Internal fields of a question, and those that only the inbox shows, because an execution has them. */
+/** Fields of a question that an execution's answer leaves out: internal ones, and those it has itself. */
 type Inner = 'version' | 'writeId' | 'life' | 'unannounced' | keyof QuestionSubject;
 
 /** A question to a person about a failure or a pause: open, or how it was answered. */

@@ -38,7 +38,7 @@ export const attemptsView = (plan: Plan, step: AgentStep, record: Step, state: S
         keyEpoch(plan, { name: step.name, epoch }),
       ),
       ...(given === true ? { inputGiven: true as const } : {}),
-      // The reason of an earlier end, and what was read then, is not kept.
+      // Neither the reason of an earlier end nor what was read then is kept.
       ...(isOnFailure(plan, step.name) && epoch < state.execution.epoch
         ? {}
         : inputOf(step, record, attempt, state)),

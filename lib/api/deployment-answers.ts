@@ -25,7 +25,7 @@ export interface WorkflowView extends WorkflowPauseView {
   readonly withinMs: number;
   /** Tags by which its executions can be found; absent if there are none. */
   readonly search?: readonly string[];
-  /** Its ends are not announced on the event bus; absent if they are. */
+  /** `false` if its ends are not announced on the event bus; otherwise absent. */
   readonly announceEnds?: false;
   /** Its steps, each after the steps that it reads. */
   readonly steps: readonly WorkflowStepView[];
@@ -86,9 +86,9 @@ export interface WorkflowStepView {
   readonly name: string;
   readonly kind: PlanStep['kind'];
   readonly after: readonly string[];
-  /** It follows an end without success. */
+  /** Set for a step after an end without success. */
   readonly onFailure?: true;
-  /** Once it is done, nothing is undone any more. */
+  /** Set if nothing is undone once this step is done. */
   readonly pointOfNoReturn?: true;
   /** The agent of a step of kind 'agent', of a map's items, or of rounds. */
   readonly agent?: string;
@@ -199,9 +199,9 @@ export type AuditHealth = Omit<AuditReceipt, 'version' | 'writeId' | 'segments'>
 export interface WorkflowCounts {
   /** The name of the workflow. */
   readonly workflow: string;
-  /** It can no longer be started, and no step of a startable workflow runs it. */
+  /** Set if it can no longer be started, and no step of a startable workflow runs it. */
   readonly isGone?: true;
-  /** It cannot be started: only steps of other workflows run it. */
+  /** Set if it cannot be started: only steps of other workflows run it. */
   readonly isChild?: true;
   /** How many executions are open. */
   readonly open: number;
@@ -213,13 +213,13 @@ export interface WorkflowCounts {
   readonly atRisk: number;
   /** How many ended without success in the last 24 hours. */
   readonly endedWithoutSuccess: number;
-  /** The share of the executions that were started in the last hour; absent if the overview's `lately` is. */
+  /** Its part of the overview's `lately`; absent if that is. */
   readonly lately?: Omit<Lately, 'since'>;
   /** The plans of its open executions. */
   readonly plans: readonly {
     readonly plan: string;
     readonly open: number;
-    /** New executions start with this plan. */
+    /** True if new executions start with this plan. */
     readonly isCurrent: boolean;
   }[];
   /** The pause of its starts: each new execution starts paused. Absent if there is none. */
@@ -234,7 +234,7 @@ export interface Lately {
   readonly started: number;
   /** How many of these have ended without success. */
   readonly endedWithoutSuccess: number;
-  /** One or both counts are higher. */
+  /** Set if one or both counts are higher. */
   readonly atLeast?: true;
 }
 
@@ -252,7 +252,7 @@ export interface Overview {
     readonly count: number;
     readonly atLeast?: true;
     readonly atRisk: number;
-    /** There are more. */
+    /** Set if there are more. */
     readonly moreAtRisk?: true;
     readonly byStatus: Readonly<Partial<Record<ExecutionStatus, number>>>;
   };
@@ -306,8 +306,8 @@ export interface Overview {
   /** Callers that wait for an execution's end now, with `wait`. Absent if there are none. */
   readonly waits?: WaitsNow;
   /**
-   * How far the clock of all instants is ahead of its machine's, which was set back; absent if it is not.
-   * Instants of this clock that its machine has not reached are shown as that much earlier.
+   * How far the clock that all instants come from is ahead of its machine's, which was set back; absent if it
+   * is not. Instants that the machine's clock has not reached are shown earlier by as much.
    */
   readonly clockAheadMs?: number;
 }

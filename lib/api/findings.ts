@@ -48,7 +48,7 @@ export interface Facts {
   readonly now: number;
   readonly clockAheadMs?: number;
   readonly storage?: StorageTrouble;
-  /** When the oldest execution that was not evaluated became due; undefined if none is overdue for long. */
+  /** When the execution that has been overdue longest became due; undefined if none is overdue for long. */
   readonly overdueSince?: number;
   readonly sweptAt?: number;
   /** When the current code began to run, if that is known. */
@@ -153,7 +153,7 @@ interface Risky {
   readonly risk?: RiskReason;
 }
 
-/** The executions by the first agent for which each waits; those without one together. */
+/** Groups the executions by the first agent that each waits for; those that wait for none form one group. */
 function byAgent(
   risks: readonly Risky[],
   waitsFor: (risky: Risky) => readonly string[],
@@ -167,8 +167,8 @@ function byAgent(
 }
 
 /**
- * The finding about an agent. A closed breaker gives none, unless its service has not answered since then and
- * something waits for it.
+ * The finding about an agent. A closed breaker gives one only if something waits while the service is
+ * failing, or if the latest calls were not answered.
  */
 function agentFinding(
   { agent, breaker, failure, failingSince, unanswered }: BreakerOf,

@@ -1,7 +1,7 @@
 /**
  * Makes answers fit into what a Lambda function may return.
  *
- * Owns: the limit, what is left out of a larger answer and in which order, and that the answer says so. Does
+ * Owns: the limit, what is left out of a larger answer and in which order, and saying so in the answer. Does
  * not own: the content of an answer (`views.ts`).
  *
  * A function's answer may have 6 MB ("Invocation payload (request and response)", AWS Lambda Developer Guide,
@@ -26,7 +26,7 @@ const MENTION_BYTES = 40;
 /** The characters of each reason, if the reasons of all steps would be too large. */
 const SHORT_CHARS = 200;
 
-/** The bytes that remain. */
+/** Counts the bytes that remain. */
 class Room {
   #left = MAX_ANSWER_BYTES;
 
@@ -100,7 +100,7 @@ const without = (step: StepView, parts: readonly string[]): Omit<StepView, 'atte
   Object.fromEntries(Object.entries(step).filter(([name]) => !parts.includes(name))) as never;
 
 /**
- * The explanation without the beginning of its past, as far as it does not fit; `omittedPast` counts what is
+ * Leaves out the beginning of an explanation's past, as far as it does not fit; `omittedPast` counts what is
  * left out.
  */
 export function fittedExplanation(explanation: Reasons): Reasons {

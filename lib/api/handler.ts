@@ -24,9 +24,7 @@ const beside = (file: string): Promise<string> =>
 const openapi = (): Promise<string> => beside(OPENAPI_FILE);
 const forms = async (): Promise<AllForms> => JSON.parse(await beside(FORMS_FILE)) as AllForms;
 
-/**
- * The event without a caller, unless a gateway sent it: without a gateway the caller has written the event.
- */
+/** Removes the caller from the event if there is no gateway: then the caller has written the event. */
 const believed = (event: APIGatewayProxyEventV2): object =>
   process.env[ENV.direct] === undefined
     ? event

@@ -3,10 +3,10 @@
  * evaluate what is due, whether the needed agents are deployed and their services answer, and the receipts of
  * supervisors and audit.
  *
- * Owns: what is read. Only the wake index decides whether a supervisor is at work: if an execution is long
- * overdue, none is, whatever receipts say, and an idle supervisor leaves none. The supervisors' receipts name
- * missing agents. Does not own: the verdict and its words (`explain/situation.ts`), the findings
- * (`findings.ts`), the receipts.
+ * Owns: what is read. Only the wake index shows whether a supervisor is at work: if an execution is long
+ * overdue, none is, whatever receipts say, and an idle supervisor leaves no receipt. The supervisors'
+ * receipts name missing agents. Does not own: the verdict and its words (`explain/situation.ts`), the
+ * findings (`findings.ts`), the receipts.
  *
  * It reads one key for each shard, all receipts at once, each agent's breaker, and the executions at risk by
  * the index of open ones. Without breakers, an answer once called a deployment healthy while everything open
@@ -25,7 +25,7 @@ import { type BreakerOf, breakersOf, clockAhead, missingNow } from './agents.ts'
 import { type AtRisk, findingsOf, readAtRisk } from './findings.ts';
 import type { AuditHealth, Health, MetricsPlace, ShardHealth } from './deployment-answers.ts';
 
-/** The time overdue, two ticks, that shows that no supervisor is at work. */
+/** An execution that is overdue for this long, two ticks, shows that no supervisor is at work. */
 const OVERDUE_ALARM_MS = 120_000;
 /** The metrics that the environment names. */
 export type Measured = Omit<MetricsPlace, 'workflows'>;

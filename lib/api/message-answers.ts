@@ -3,7 +3,7 @@
 /** A message that was accepted: it is written, and a step takes it once its turn has come. */
 export interface MessageAccepted {
   readonly executionId: string;
-  /** The id of the message; sent again with it, it counts once. */
+  /** The id of the message; a message repeated with it counts once. */
   readonly id: string;
   /** The order of acceptance among all messages to the execution, from 1. */
   readonly order: number;

@@ -26,7 +26,7 @@ export const MAX_LARGE_BODY_BYTES: number = 4 * 1024 * 1024;
 
 /**
  * The most different keys in a body, over all its objects. More keys, or more values, would block the event
- * loop while they are parsed, checked and copied. An output has no such caller, and may have more.
+ * loop while they are parsed, checked and copied. Outputs do not come from callers, and may have more.
  */
 export const MOST_BODY_KEYS = 12_000;
 /** The most values in a body, on all levels together, if large values are stored apart. */

@@ -49,7 +49,9 @@ export interface RouteRow<Answer extends object = object> {
 }
 
 type NameOf<One extends Route> = (typeof CALLS)[One]['name'];
-/** The answer of a route, as of the client's method; the method for workflows returns only the list in it. */
+/**
+ * A route's answer is that of the client's method; only the method for workflows returns just the list in it.
+ */
 type RouteAnswer<One extends Route> =
   NameOf<One> extends 'workflows' ? Workflows : NameOf<One> extends CallName ? AnswerOf<NameOf<One>> : object;
 

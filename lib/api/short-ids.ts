@@ -2,8 +2,8 @@
  * Accepts the beginning or the end of an execution's id, as a page prints it and a person types it. Ids are
  * in the order of time, so they begin alike for a minute.
  *
- * Owns: among which executions an id is searched. Does not own: the calls (`client.ts`). An id that the API
- * knows is never searched: only a refusal begins a search, which is limited and says what it has read.
+ * Owns: which executions are searched. Does not own: the calls (`client.ts`). An id that the API knows is
+ * never searched: only a refusal begins a search, which is limited and says what it has read.
  */
 
 import { ApiError, type Client } from './client.ts';

@@ -1,8 +1,8 @@
 /**
  * The client with types of inputs and outputs by workflow.
  *
- * Owns: these types, and that a call without an answer is repeated under the same key. Does not own: the
- * calls (`client.ts`), the caller's identity (`authorization.ts`).
+ * Owns: these types, and repeating a call without an answer under the same key. Does not own: the calls
+ * (`client.ts`), the caller's identity (`authorization.ts`).
  */
 
 import type { ExecutionView, Json, Started } from './answers.ts';
@@ -256,7 +256,7 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
   };
   const create: Bulks['create'] = (given: BulkOptions) =>
     again(client.makeBulk)({ ...given, [START]: given[START] ?? crypto.randomUUID() });
-  // Not repeated: an incident resolved twice would be refused, without saying who resolved it.
+  // `resolve` is not repeated: a second one would be refused, without saying who resolved the incident.
   const groups = groupsOf(calls, { resolve: client.resolve, create });
   return { ...flat, ...groups } as unknown as Client<W>;
 }

@@ -71,7 +71,7 @@ const NONE: Bounded<InboxKey> = { items: [] };
 
 /**
  * @param now for whether it is at risk
- * @param asked open questions, those of executions that its steps run among them
+ * @param asked open questions, including those of executions that its steps run
  */
 export const executionSummary = (
   execution: Execution,
@@ -99,14 +99,14 @@ export const executionSummary = (
   }),
 });
 
-/** What its own record says of it: none of its steps is read for a list. */
+/** The step that matters now, by the execution's own record: a list reads no steps. */
 const standsAt = (execution: Execution, now: number): string | undefined =>
   (isInQueue(execution) ? LANE_STEP : undefined) ??
   riskNow(execution, now).risk?.step ??
   execution.asks ??
   execution.cause?.step;
 
-/** It waits for a place in its lane. */
+/** True while it waits for a place in its lane. */
 const isInQueue = (execution: Execution): boolean =>
   execution.lane !== undefined && isForward(execution.status) && !isAdmitted(execution);
 
@@ -178,7 +178,7 @@ const body = (
 const isInputOmitted = ({ execution: { input, inputAt } }: Snapshot): boolean =>
   inputAt !== undefined && input === null;
 
-/** Made of values that are not all loaded, it is too large to be shown, too. */
+/** The output, or its size if it is made of values that are too large to be loaded. */
 function shownOutput(plan: Plan, state: Snapshot): ReturnType<typeof outputOf> {
   try {
     return outputOf(plan, state);
@@ -212,7 +212,7 @@ function attemptsOf(
 
 type Awaited = Pick<StepView, 'waitsUntil' | 'token' | 'question' | 'message'>;
 
-/** Until when a step waits that no agent performs, and the token by which the external party answers it. */
+/** For a step that no agent performs: until when it waits, and the token with which it is answered. */
 function awaited(step: PlanStep, state: Snapshot): Awaited {
   const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
   const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
@@ -227,14 +227,14 @@ function awaited(step: PlanStep, state: Snapshot): Awaited {
   };
 }
 
-/** The message that a step, or the latest of its rounds, waits for or took, and that of its next round. */
+/** The message that a step or its latest round waits for or took, and the one for its next round. */
 function messageOf(step: PlanStep, record: Step | undefined): StepView['message'] {
   const next = nextRoundMessage(step, record);
   const name = isReceive(step) ? step.message : (roundMessage(step, record)?.name ?? next);
   return name === undefined ? undefined : { name, ...(record && receivedBy(record)), ...defined({ next }) };
 }
 
-/** Nothing while the latest round waits for its own, or is the last. */
+/** The message for the next round; undefined while the latest one waits for its own, or is the last. */
 function nextRoundMessage(step: PlanStep, record: Step | undefined): string | undefined {
   if (!isRepeated(step) || record?.children?.rounds?.awaits !== undefined) return undefined;
   const { first, message, atMost } = step.rounds;
@@ -311,7 +311,7 @@ function stepView(
   if (step === undefined) return { status, attempts: [] };
   const { attempt, changedAt, attempts, claimedAt, leaseUntil, output, failure } = step;
   const { deferred, progress, by, wrongAnswer, accepted } = step;
-  // In a pause nothing is tried at its time.
+  // In a pause no attempt is made at that time.
   const retryAt = ofExecution === 'paused' ? undefined : step.retryAt;
   const times = { attempt, claimedAt, leaseUntil, retryAt, deferred };
   const found = { output, failure, wrongAnswer, progress, by, accepted: accepted && acceptedView(accepted) };
@@ -330,7 +330,7 @@ function acceptedView({ token, at, untilAt, asked, progress }: Accepted): Accept
   return { at, untilAt, asked, ...defined({ token, progress }) };
 }
 
-/** Only in the inbox: an execution's own answer has its workflow and tags already. */
+/** For the inbox only: an execution's own answer has its workflow and tags already. */
 export const belongingOf = (executionId: string, { workflow, tags, root }: QuestionSubject): Asked => ({
   executionId,
   workflow,

@@ -28,9 +28,7 @@ export interface Target {
   readonly to: RequestOptions;
 }
 
-/**
- * As many connections as the SDK's default. Idle ones keep no process alive, and TLS sessions are resumed.
- */
+/** The SDK's default number of connections. Idle ones keep no process alive, and TLS sessions are resumed. */
 const CONNECTIONS = { keepAlive: true, maxSockets: 50 } as const;
 export const AGENTS = { plain: new PlainAgent(CONNECTIONS), tls: new TlsAgent(CONNECTIONS) };
 

@@ -10,7 +10,7 @@ let used = pool.length;
 const VERSION_BYTE = 6;
 const VERSION_4 = 0x40;
 
-/** As hard to guess as a UUID in two thirds of the length: every record has two ids, and is read often. */
+/** Makes an id as hard to guess as a UUID, a third shorter: every record has two, and is read often. */
 export function freshId(): string {
   if (used === pool.length) {
     randomFillSync(pool);

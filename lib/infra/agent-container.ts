@@ -1,11 +1,11 @@
 /**
  * An agent in a container: a Fargate service whose tasks are workers on the agent's queue.
  *
- * Owns: the image, the task with its role and its log, the service. Does not own: what the role may do beyond
- * writing its log, which is granted outside, as for a function.
+ * Owns: the image, the task with its role and its log, the service. Does not own: further permissions of the
+ * role, which others grant, as for a function.
  *
- * Fargate has no GPUs. For those, and for a cluster of another kind, run the image yourself, with a role that
- * `steadfast.grantWork(…)` allows the work.
+ * Fargate has no GPUs. For those, and for a cluster of another kind, run the image yourself, and give its
+ * role to `steadfast.grantWork(…)`.
  */
 
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
@@ -106,7 +106,7 @@ export const CONTAINER_OPTIONS = {
 } as const satisfies KeysOf<ContainerSettings>;
 
 /**
- * Powertools' variable for the level, which has another word for FATAL. In a function Lambda sets the level.
+ * Powertools' variable for the level, which has another word for FATAL. Lambda sets the level of a function.
  */
 const LEVEL_VARIABLE = 'POWERTOOLS_LOG_LEVEL';
 /** The part of the stop time that is reserved for giving messages back. */
@@ -153,8 +153,8 @@ export class AgentContainer extends Construct implements IGrantable {
         securityGroups: settings.securityGroups && [...settings.securityGroups],
       }),
     });
-    // Otherwise each deployment would reset what autoscaling has set, unless a feature flag of the CDK
-    // prevents it too.
+    // Otherwise, unless a feature flag of the CDK prevents it, each deployment would reset the count that
+    // autoscaling has set.
     if (settings.desiredCount === undefined)
       (this.service.node.findChild('Service') as CfnService).desiredCount = undefined;
     this.allowProtection(cluster);

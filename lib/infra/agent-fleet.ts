@@ -36,13 +36,13 @@ const MOST_NAMED = 30;
 export interface AgentDeclaration {
   readonly name: string;
   readonly timeoutMs: number;
-  /** The agent must not act twice, and has no probe. */
+  /** Set for an agent that must not act twice and has no probe. */
   readonly isUnsafe?: true;
   /** Absent for an agent in a function. */
   readonly runsIn?: 'container';
   /** Absent if the agent's file contains the code. */
   readonly remote?: 'lambda' | 'url' | 'command';
-  /** The work, if it is entirely declared. */
+  /** Set if the work is entirely declared. */
   readonly declared?: DeclaredWork;
   /** The agents to which it may have to send, itself included. */
   readonly peers: readonly string[];
@@ -121,7 +121,7 @@ export class AgentFleet extends Construct {
     for (const [sender, peers] of peersOf) this.allowSending(sender, [...peers]);
   }
 
-  /** @returns the shared function of each agent that has one */
+  /** @returns by agent, the function that it shares with others */
   private makeHosts({
     hosts,
     hostCode,

@@ -1,8 +1,8 @@
 /**
  * Hosts: functions that contain the code of several agents each.
  *
- * Owns: which agents share one, how their settings are combined, and refusals and warnings about it. Does not
- * own: an agent's queue and mapping (`deployed-agent.ts`), what such a function does
+ * Owns: which agents share a host, how their settings are combined, and refusals and warnings about it. Does
+ * not own: an agent's queue and mapping (`deployed-agent.ts`), what such a function does
  * (`agent/host-handler.ts`).
  *
  * Each agent keeps its queue, its mapping and its dead letters, so its depth, pause, admission and alarms
@@ -82,9 +82,9 @@ export interface HostMember {
   readonly name: string;
   readonly timeout: Duration;
   readonly settings: AgentSettings;
-  /** The agent must not act twice, and has no probe. */
+  /** True for an agent that must not act twice and has no probe. */
   readonly isUnsafe: boolean;
-  /** The agent's work is declared: it waits for a service and keeps no other agent from working. */
+  /** True for declared work: the agent waits for a service and keeps no other agent from working. */
   readonly isDeclared: boolean;
   readonly maxConcurrency: number;
 }
@@ -100,8 +100,8 @@ export interface AgentHostProps extends SharedSettings {
  */
 const MOST_TIMES_LONGER = 4;
 /**
- * How long an invocation of a host with reserved executions may carry messages on. A process does not know
- * whether others wait for it.
+ * How long an invocation of a host with reserved executions may carry on messages: others may be waiting for
+ * its process, which cannot know that.
  */
 const RESERVED_LONGEST_MS = 2_000;
 

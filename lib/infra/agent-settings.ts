@@ -1,8 +1,8 @@
 /**
  * The settings of a single agent, and how your own function becomes an agent's.
  *
- * Owns: the settings, and every refusal about them. Does not own: what follows from an agent's declaration in
- * its workflow (its timeout), the queue (`deployed-agent.ts`).
+ * Owns: the settings, and every refusal about them. Does not own: an agent's timeout, which its workflow
+ * declares, the queue (`deployed-agent.ts`).
  */
 
 import { CONTAINER_OPTIONS, type ContainerSettings } from './agent-container.ts';

@@ -4,10 +4,10 @@
  * Owns: the conditions, the thresholds, and what missing data means. Does not own: who is notified
  * (`monitoring.ts`).
  *
- * Missing data raises an alarm for three metrics only: sweeps, which a living supervisor makes every minute
- * even if nothing is due, runs of the audit, and ends of canaries, which have intervals of their own. These
- * alarms use the state "insufficient data": it notifies when an alarm enters it, and a new deployment, which
- * begins in it, raises none
+ * Missing data raises an alarm for three metrics only, which have data even if nothing is due: sweeps, made
+ * every minute by a living supervisor, and, at intervals of their own, runs of the audit and ends of
+ * canaries. These alarms use the state "insufficient data": it notifies when an alarm enters it, and a new
+ * deployment, which begins in it, raises none
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html).
  */
 
@@ -44,9 +44,7 @@ const DAY = Duration.days(1);
  * continues by itself.
  */
 const BREAKER_OPEN_MINUTES = 10;
-/**
- * The time for which an agent may be missing during a deployment, which replaces one function after another.
- */
+/** How long an agent may be missing: a deployment replaces one function after another. */
 const MISSING_MINUTES = 3;
 /** The fewest ends from which a rate is computed. */
 const FEWEST_ENDS = 10;
@@ -59,7 +57,7 @@ export interface AlarmsProps {
   readonly scheduler: IFunction;
   readonly supervisor: IFunction;
   readonly table: ITable;
-  /** The percentage of ended executions, failed or undone, from which an alarm is raised. */
+  /** The percentage of ended executions that failed or were undone from which an alarm is raised. */
   readonly failurePercent: number;
   /** How often a canary starts; without it there is no alarm about it. */
   readonly canary?: Duration;
@@ -101,7 +99,7 @@ export class Alarms extends Construct {
     ];
   }
 
-  /** Adds an alarm with a threshold; missing data is good. */
+  /** Adds an alarm with a threshold; missing data counts as good. */
   private raise(id: string, { threshold = 1, bad = 1, of = bad, ...settings }: Settings): Alarm {
     return new Alarm(this, id, {
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -113,7 +111,7 @@ export class Alarms extends Construct {
     });
   }
 
-  /** Adds an alarm on periods in a row without a data point. */
+  /** Adds an alarm for a number of periods in a row without data. */
   private silent(
     id: string,
     periods: number,
@@ -145,8 +143,8 @@ export class Alarms extends Construct {
   }
 
   /**
-   * The alarm about late canaries. One may begin in one period and end in the next; two periods without an
-   * end are late.
+   * Raises an alarm after two periods in which no canary ended. One alone may only begin in one period and
+   * end in the next.
    */
   private canaryLate({ metricOf, canary }: AlarmsProps): Alarm[] {
     if (canary === undefined) return [];
@@ -291,8 +289,8 @@ export class Alarms extends Construct {
   }
 
   /**
-   * The alarm about drops. Lambda reports them only for functions whose recursion it may stop: the
-   * supervisor, and functions that could not be configured here.
+   * The alarm about invocations dropped as recursive. Lambda reports them only for functions whose recursion
+   * it may stop: the supervisor, and functions that could not be configured here.
    */
   private recursionDropped({ agents, supervisor }: AlarmsProps): Alarm[] {
     const imported = agents

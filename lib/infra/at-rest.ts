@@ -1,6 +1,6 @@
 /**
- * A deployment at rest starts, claims, sweeps and audits nothing. One deployment enters that state, another
- * leaves it.
+ * Brings a deployment to rest, so that it starts, claims, sweeps and audits nothing. One deploy brings it to
+ * rest, another ends that.
  *
  * Owns: what is switched off in the template. Does not own: the routes that are refused meanwhile
  * (`api/routes.ts`). Attempts under way continue to their process deadline, and report under their live

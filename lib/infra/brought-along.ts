@@ -76,7 +76,8 @@ interface Placed {
 
 /**
  * The files of packages and their dependencies. Each package is at the top level or, if another version is
- * there, below the package that needs it. They are placed level by level, so that no later one comes between.
+ * there, below the package that needs it. Placing them level by level keeps later ones from changing which
+ * version an earlier one finds.
  */
 export function packageFiles(owner: Owner, names: readonly string[]): Beside {
   const placed = new Map<string, string>();
@@ -141,10 +142,7 @@ function filesIn(path: string, without?: string): string[] {
 /** ELF's numbers of the machines that AWS runs. */
 const MACHINES = { arm64: 0xb7, x64: 0x3e } as const;
 
-/**
- * A native module in a package of which no module runs on that machine under Linux; undefined if there is
- * none.
- */
+/** The first native module if none of them runs on that machine under Linux; otherwise undefined. */
 export function foreignNative(beside: Beside, machine: keyof typeof MACHINES): string | undefined {
   const native = [...beside.values()].filter((file) => file.endsWith('.node'));
   return native.some((file) => machineOf(file) === MACHINES[machine]) ? undefined : native[0];

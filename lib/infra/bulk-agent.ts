@@ -12,7 +12,7 @@ import type { AgentSettings } from './agent-settings.ts';
 import { callerSetting } from './settings-of-props.ts';
 import type { SteadfastProps } from './steadfast-props.ts';
 
-/** Its declaration. It sends to all agents, which one statement allows (`AgentFleet.allowAll`). */
+/** Its declaration. It has no peers, because `AgentFleet.allowAll` lets it send to all agents. */
 export const BULK_AGENT: AgentDeclaration = { ...BULK, peers: [] };
 
 /** The key of its function's code. */
@@ -24,7 +24,7 @@ export const BULK_ENTRY = 'bulk';
  */
 const CONCURRENCY = 10;
 
-/** The settings of all agents, its own included. */
+/** Adds this agent's settings to those of the others. */
 export const bulkSettings = ({
   agentSettings = {},
   agentConcurrency = CONCURRENCY,
@@ -39,7 +39,7 @@ export const bulkSettings = ({
         [BULK.name]: { maxConcurrency: Math.min(CONCURRENCY, agentConcurrency), ...agentSettings[BULK.name] },
       };
 
-/** Tells it which sessions are one person, because it answers approvals in a person's name. */
+/** Tells the agent which sessions are one person, because it answers approvals in a person's name. */
 export function addCallerSetting(handler: IFunction, props: SteadfastProps): void {
   if (!(handler instanceof LambdaFunction)) return;
   for (const [name, value] of Object.entries(callerSetting(props))) handler.addEnvironment(name, value);

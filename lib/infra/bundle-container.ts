@@ -62,7 +62,7 @@ function copyFiles(from: string, to: string): void {
 
 const COPY_CODE = 'COPY *.mjs *.mjs.map ./\n';
 
-/** Copies the files beside the programs as well. */
+/** The Dockerfile, which also copies the files beside the programs. */
 function dockerfile(folder: string): string {
   const text = readFileSync(join(PACKAGE_ROOT, 'containers', 'Dockerfile'), 'utf8');
   const others = readdirSync(folder, { withFileTypes: true })

@@ -82,8 +82,8 @@ export interface BundleProps {
   /** The TypeScript file that exports `handler`, by the function's name. */
   readonly entries: Readonly<Record<string, string>>;
   /**
-   * The agent's file, by a function name that ends with the agent's. It is bundled as `lambdas/agent.ts`,
-   * where it replaces '@steadfast/agent'.
+   * By a function's name, which ends with the agent's: the agent's file. It is bundled into
+   * `lambdas/agent.ts` in place of '@steadfast/agent'.
    * @default - none
    */
   readonly agents?: Readonly<Record<string, string>>;
@@ -191,7 +191,7 @@ function bundleHosts(
 
 export type Packages = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** Bundles agents in as few runs as possible: one for all with the same packages, which mostly are all. */
+/** Bundles agents in as few runs as possible: one for all agents with the same packages. */
 export function bundleAgents(
   root: string,
   agents: readonly { readonly name: string; readonly file: string }[],

@@ -1,8 +1,8 @@
 /**
  * The dashboard: four questions, in the order in which a person on call asks them.
  *
- * Owns: which metric answers which question, beside the charts that the console draws as well
- * (`aws/charts.ts`). Does not own: the metrics' names (`aws/names.ts`), the thresholds of alarms.
+ * Owns: which metric answers which question. Does not own: the charts that the console draws as well
+ * (`aws/charts.ts`), the metrics' names (`aws/names.ts`), the thresholds of alarms.
  */
 
 import {

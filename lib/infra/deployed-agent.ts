@@ -46,7 +46,7 @@ const MAX_RECEIVES = 5;
 const CONSUME = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
 /** The actions of a worker, which extends the visibility timeout of its messages. */
 const WORK = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'];
-/** The default for a worker, which sets its own with each message. */
+/** The queue's default for a worker, which sets its own timeout for each message. */
 const WORKER_VISIBILITY = Duration.minutes(1);
 
 type Secret = NonNullable<DeclaredWork['secret']>;
@@ -230,7 +230,7 @@ export class AgentFunction extends Construct implements IGrantable {
     return this.grantOnQueue(grantee, WORK);
   }
 
-  /** Lets a grantee invoke the function that does its work: as it is named, and no other version. */
+  /** Lets a grantee invoke the function that does the agent's work, in the named version only. */
   private grantRemote(grantee: IGrantable): void {
     if (this.#remoteFunction === undefined) return;
     const resourceArns = [this.#remoteFunction.functionArn];

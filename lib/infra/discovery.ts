@@ -72,9 +72,9 @@ export interface FoundWorkflow {
   readonly exportName: string;
   /** The agents that its steps need. */
   readonly agents: readonly string[];
-  /** The workflow, or a child of it, has an approval that must be another person's. */
+  /** Set if the workflow, or a child of it, has an approval that another person must give. */
   readonly asksAnother?: true;
-  /** The workflow names the tenant of an execution (`fairBy`). */
+  /** Set if the workflow names the tenant of an execution (`fairBy`). */
   readonly isFair?: true;
   /** The lanes of the workflow and of its children. */
   readonly lanes?: readonly FoundLane[];

@@ -1,6 +1,6 @@
 /**
- * The forms that a person can fill in: for a workflow the JSON Schema of its input, with an example; for each
- * step the schema of an answer by hand. They are made at synthesis.
+ * The forms that a person can fill in: for a workflow, the JSON Schema of its input, with an example; for
+ * each step, the schemas of the values that a person can enter. They are made at synthesis.
  *
  * Owns: which schemas, their largest size, the place of an example. Does not own: the conversion to JSON
  * Schema (`json-schema.ts`), who serves them (`lib/api/deployment-routes.ts`).
@@ -43,7 +43,7 @@ interface StepLike {
   readonly message?: string;
 }
 
-/** The largest schema; nobody fills in a form of a larger one. */
+/** The largest schema; a form for a larger one would be useless. */
 const MAX_SCHEMA_BYTES = 32 * 1024;
 /** The limit for all steps of a workflow together, because one answer contains them all. */
 const MAX_STEPS_BYTES = 512 * 1024;

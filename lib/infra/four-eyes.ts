@@ -1,8 +1,7 @@
 /**
- * Workflows with an approval that must be another person's, and who may answer in this deployment.
+ * Refuses a deployment in which no one could give an approval that another person must give.
  *
- * Owns: the refusal of a deployment in which nobody could give such an approval. Does not own: which
- * workflows have one (`discover.ts`), who may give it (`scheduler/people.ts`), the routes
+ * Does not own: which workflows have one (`discover.ts`), who may give it (`scheduler/people.ts`), the routes
  * (`scheduler-api.ts`).
  */
 

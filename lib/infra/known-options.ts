@@ -14,8 +14,8 @@ export function checkOptions(of: string, options: unknown, keys: Keys): void {
 }
 
 /**
- * Refuses a misspelled setting of ours. It is for props that a stack shares, whose own settings depend on the
- * version of the CDK.
+ * Refuses a misspelled setting of ours. For props that a stack shares: which other settings they have depends
+ * on the version of the CDK.
  */
 export function checkLikeOptions(of: string, options: object, known: readonly string[]): void {
   for (const key of Object.keys(options)) {

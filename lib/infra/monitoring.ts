@@ -1,8 +1,8 @@
 /**
  * The monitoring of a deployment: the alarms, the topic they are sent to, the dashboard.
  *
- * Owns: how the three are connected, and that alarms can reach the topic. Does not own: the conditions of
- * alarms (`alarms.ts`), the content of the dashboard (`dashboard.ts`), the subscribers:
+ * Owns: connecting the three, and letting alarms reach the topic. Does not own: the conditions of alarms
+ * (`alarms.ts`), the content of the dashboard (`dashboard.ts`), the subscribers:
  * `monitoring.topic.addSubscription(…)`.
  */
 

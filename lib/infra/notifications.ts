@@ -1,5 +1,5 @@
 /**
- * The way out to the addresses that starts give: a rule on the bus, a queue, and the function that sends.
+ * Sends news of executions to the addresses that starts give: a rule on the bus, a queue, and a function.
  *
  * Owns: the parts, what the function may do. Does not own: one event (`notifications/handler.ts`), which
  * events ask for it (`core/decisions/news.ts`).
@@ -48,7 +48,7 @@ export interface NotificationsProps extends SharedSettings {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** The parts of a deployment that it needs. */
+/** The parts of a deployment that this one needs. */
 interface Whole extends Construct {
   readonly stateTable: StateTable;
   readonly eventBus: IEventBus;
@@ -130,14 +130,14 @@ export class Notifications extends Construct {
   }
 }
 
-/** The settings of the deployment that it follows. */
+/** The settings of the deployment that apply here. */
 interface Settings {
   readonly callbackUrls?: CallbackUrlOptions;
   readonly encryptionKey?: IKey;
   readonly removalPolicy?: RemovalPolicy;
 }
 
-/** Adds it if the deployment names the secret. */
+/** Adds the parts if the deployment names the secret. */
 export function addNotifications(
   whole: Whole & { readonly monitoring?: { readonly add: (alarm: Alarm) => void } },
   { callbackUrls: options, encryptionKey, removalPolicy = RemovalPolicy.RETAIN }: Settings,

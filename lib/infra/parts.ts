@@ -18,7 +18,10 @@ const CHARGED = [
   'AWS::SQS::Queue',
 ];
 
-/** Tags for cost allocation: everything by its stack, and what belongs to one agent by the agent. */
+/**
+ * Cost-allocation tags: every chargeable resource gets the stack's name, and an agent's resources also get
+ * the agent's name.
+ */
 export function tagCosts(
   whole: IConstruct,
   agents: Iterable<readonly [name: string, agent: IConstruct]>,

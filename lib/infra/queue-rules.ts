@@ -1,6 +1,6 @@
 /**
- * What queues have in common that a rule of EventBridge delivers to: their settings, its right to send, and
- * the alarm about what is set aside.
+ * Shared by queues that an EventBridge rule delivers to: their settings, the rule's right to send, and the
+ * alarm about dead letters.
  */
 
 import { Alarm, ComparisonOperator, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
@@ -76,7 +76,7 @@ export function deliversTo(rule: Rule, queue: IQueue, deadLetterQueue: IQueue): 
   allowRule(rule.ruleArn, [queue, deadLetterQueue]);
 }
 
-/** One dead letter is alarming. */
+/** The alarm about dead letters: a single one raises it. */
 export const deadLettersOf = (scope: Construct, queue: IQueue, alarmDescription: string): Alarm =>
   new Alarm(scope, 'DeadLetters', {
     metric: queue.metricApproximateNumberOfMessagesVisible({

@@ -37,7 +37,7 @@ interface Whole extends Construct, Granting {
 }
 
 /**
- * Grants each role what it needs. All three roles decide, send and announce ends; only two find executions,
+ * Grants each role what it needs. All three roles decide, send and announce ends. Only two find executions,
  * each by an index of its own.
  */
 export function grantRoles(whole: Whole, props: SteadfastProps, fleet: AgentFleet): void {
@@ -50,7 +50,7 @@ export function grantRoles(whole: Whole, props: SteadfastProps, fleet: AgentFlee
   for (const role of [scheduler, supervisor, ...agents]) grantDecide(whole, props, role);
   for (const role of [scheduler, ...agents]) wakeUps.grantCall(role);
   wakeUps.startOn(supervisor);
-  // It gives commands to executions of any workflow, whose next steps may belong to any agent.
+  // Built-in agents give commands to executions of any workflow, whose next steps may belong to any agent.
   for (const { function: sender } of fleet.builtIn.values()) {
     if (sender === undefined) continue;
     fleet.allowAll(sender, ['sqs:SendMessage']);

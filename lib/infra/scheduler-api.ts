@@ -51,7 +51,7 @@ import { tagApi } from './parts.ts';
 /** API Gateway gives up after 29 s; the longest `?wait` ends before that. */
 const INTEGRATION_TIMEOUT = Duration.seconds(29);
 
-/** For each kind of call, the scopes of which a token must have one. */
+/** By kind of call, the scopes that allow it; a token needs one of them. */
 export type Scopes = Readonly<Record<CallKind, readonly string[]>>;
 const SCOPES: Scopes = {
   start: ['steadfast/start'],
@@ -135,7 +135,7 @@ const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, 
 const openWaits = ({ reservedConcurrency: most }: SchedulerApiProps): Record<string, string> =>
   most === undefined ? {} : { [ENV.openWaits]: String(Math.floor(most / 2)) };
 
-/** Whether API Gateway checks scopes for this authorizer; it does only for these. */
+/** True for the only authorizers of which API Gateway checks scopes. */
 const takesScopes = (authorizer: IHttpRouteAuthorizer | undefined): boolean =>
   authorizer instanceof HttpJwtAuthorizer || authorizer instanceof HttpUserPoolAuthorizer;
 

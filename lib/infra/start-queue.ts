@@ -27,7 +27,8 @@ const TIMEOUT = Duration.seconds(30);
 /** Six times the function's timeout, as AWS recommends. */
 const VISIBILITY = Duration.minutes(3);
 /**
- * About an hour without the table. A message that can never start is set aside at once and does not count.
+ * Enough for about an hour without the table. A message that can never start is set aside at once and does
+ * not count.
  */
 const MAX_RECEIVES = 20;
 const LATE = Duration.minutes(15);

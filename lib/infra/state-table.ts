@@ -248,7 +248,7 @@ export class StateTable extends Construct {
   }
 }
 
-/** The class refuses a key if the stack does not name its region. */
+/** Sets the key in the template: the class refuses one if the stack does not name its region. */
 function encrypt(table: TableV2, { keyArn }: IKey): void {
   const resource = table.node.defaultChild as CfnGlobalTable;
   resource.sseSpecification = { sseEnabled: true, sseType: 'KMS' };

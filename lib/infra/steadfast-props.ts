@@ -146,7 +146,7 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly authorizer?: IHttpRouteAuthorizer;
   /**
-   * With an authorizer of tokens (JWT): for each kind of call, the scopes of which a token must have one.
+   * With an authorizer of tokens (JWT): by kind of call, the scopes that allow it; a token needs one of them.
    * @default - steadfast/start, steadfast/run, steadfast/read, steadfast/operate, steadfast/callback,
    * steadfast/erase
    */
@@ -157,14 +157,13 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly callbackAuthorizer?: IHttpRouteAuthorizer;
   /**
-   * What signs the news of executions that is sent to the `callbackUrl` of their starts (docs/EVENTS.md).
+   * Sends news of executions to the `callbackUrl` of their starts, signed with this secret (docs/EVENTS.md).
    * @default - a start may have no callbackUrl
    */
   readonly callbackUrls?: CallbackUrlOptions;
   /**
-   * Names of IAM roles of which each session is named after the one person who uses it, because IAM allows no
-   * other name (SECURITY.md lists the conditions). For an approval by another person, each such session is a
-   * person.
+   * Names of IAM roles whose sessions IAM forces to bear the name of the one person who uses them
+   * (SECURITY.md lists the conditions). For an approval by another person, each such session is a person.
    * @default - none: all users of a role count as one person
    */
   readonly personalRoles?: readonly string[];

@@ -37,8 +37,7 @@ export const CONTEXT = {
 export const PROJECT_ROOT: string = PACKAGE_ROOT;
 
 /**
- * An app with its tags, and with the feature flags of cdk.json, even without the CDK CLI, which would pass
- * them.
+ * Makes an app with its tags and the feature flags of cdk.json, which otherwise only the CDK CLI would pass.
  */
 export function createApp(props: CdkAppProps = {}): App {
   const { context } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8')) as {
@@ -115,7 +114,7 @@ async function stackAskedFor(
   return { name: stackNameOf(stage, own), props };
 }
 
-/** Adds that stack. */
+/** Adds the stack that the app's context selects. */
 export async function addSteadfast(app: App, asked: AppProps = {}): Promise<SteadfastStack> {
   const { name, props } = await stackAskedFor(app, asked);
   const { sources } = asked;

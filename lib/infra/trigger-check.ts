@@ -2,7 +2,8 @@
  * Compares triggers with the inputs of their workflows: those beside a workflow when both are loaded, so that
  * `serve` and a stack refuse the same ones, and a stack's own at synthesis.
  *
- * Owns: what is certain before any event comes. Does not own: the resources of a trigger (`triggers.ts`).
+ * Owns: the problems that are certain before any event comes. Does not own: the resources of a trigger
+ * (`triggers.ts`).
  */
 
 import { type GivenInput, misfitsOf } from '../author/schemas/input-check.ts';
@@ -39,7 +40,7 @@ const KINDS: Readonly<Record<DeclaredTrigger['on'], SourceKind>> = {
 
 /** The input of a workflow that was found. */
 interface Started {
-  /** Absent if it is out of reach: then what its shape says counts. */
+  /** Absent if it cannot be reached here; then the shape counts. */
   readonly schema?: unknown;
   /** Absent if its schema does not describe it. */
   readonly shape?: InputShape | undefined;
@@ -103,7 +104,7 @@ function sendingProblem(
 const problemOf = (name: string, problems: readonly string[]): string | undefined =>
   problems.length === 0 ? undefined : `trigger '${name}': ${problems.join('; ')}`;
 
-/** The problems of what a mapping certainly gives. */
+/** The problems that a mapping is certain to cause. */
 export function inputProblems(
   { mapping, given: input }: { readonly mapping: unknown; readonly given: unknown },
   workflow: string,

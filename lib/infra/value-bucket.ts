@@ -106,8 +106,7 @@ export class ValueBucket extends Construct {
 }
 
 /**
- * Acknowledges the wildcard in a policy: a key contains an execution's id, which nobody knows when the role
- * is created.
+ * Acknowledges the wildcard in a policy: a key contains an execution's id, unknown when the role is created.
  */
 function acknowledgeObjects(grantee: IGrantable, bucket: Bucket): void {
   const { grantPrincipal } = grantee;

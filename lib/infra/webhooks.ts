@@ -35,7 +35,7 @@ export interface WebhooksProps extends SharedSettings {
   readonly code: CodeSource['code'];
 }
 
-/** The parts of a deployment that it needs. */
+/** The parts of a deployment that this one needs. */
 interface Whole extends Construct {
   readonly triggers: Triggers;
   readonly scheduler: SchedulerApi;

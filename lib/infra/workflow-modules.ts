@@ -43,7 +43,7 @@ export const lanesOf = ({ workflow, steps }: PlanLike): readonly FoundLane[] =>
     ...[plan, each?.plan].flatMap((below) => (below === undefined ? [] : lanesOf(below))),
   ]);
 
-/** Whether the workflow, or a child of it, has an approval that must be another person's. */
+/** True if the workflow, or a child of it, has an approval that another person must give. */
 export const asksAnother = (plan: PlanLike): boolean =>
   plan.steps.some(
     ({ kind, by, plan: child }) =>
@@ -114,7 +114,7 @@ function missingImport(message: string, file: string, shown: string): string | u
   return `${place}${at < 0 ? '' : `:${at + 1}`} cannot be loaded: it imports '${specifier}', which does not exist${meant}`;
 }
 
-/** How a remote agent's file says that it is called; undefined if the file has code. */
+/** How a remote agent is called, as its file says; undefined if the file has code. */
 export async function remoteOf(file: string, shown: string, name: string): Promise<FoundAgent['remote']> {
   if (!readFileSync(file, 'utf8').includes('remoteAgent')) return undefined;
   const { handler } = await loadModule(file, shown);
@@ -175,11 +175,11 @@ export function triggersOf(
   );
 }
 
-/** Wrong paths. The types report them as well, but nothing makes an author check types before the start. */
+/** Finds wrong paths. The types report them as well, but an author may start without checking types. */
 const unreadable = (workflow: WorkflowLike): string[] =>
   'plan' in workflow ? referenceProblems(workflow as never, jsonSchemaOf) : [];
 
-/** Schemas that no JSON fits. Everything that is passed, stored and answered is JSON. */
+/** Finds schemas that no JSON fits: everything that is passed, stored and answered is JSON. */
 function unfit({ name, input, agents, callbacks = {}, messages = {} }: WorkflowLike): string[] {
   const found = (what: string, schema: unknown, ...sides: readonly Side[]): string[] => {
     const [first] = sides.flatMap((side) => noJsonIn(schema, side) ?? []);

@@ -3,9 +3,9 @@
  *
  *     new Steadfast(this, 'Orders', { workflows: Workflows.fromFolder('workflows') });
  *
- * Owns: where the folder is looked for, and that this is synchronous, as constructors are. Does not own: what
- * is looked for and refused (`discover.ts`, which runs in a process of its own, because it loads modules of
- * either kind, TypeScript included).
+ * Owns: where the folder is found, and doing so synchronously, as constructors must. Does not own: what is
+ * found and refused (`discover.ts`, which runs in a process of its own, because it loads modules of either
+ * kind, TypeScript included).
  */
 
 import { spawnSync } from 'node:child_process';
