@@ -9,7 +9,7 @@ import { ERRORS } from './contract/errors.ts';
 import { ERRORS_OF_ALL } from './contract/routes.ts';
 import { MAX_WAIT_MS } from '../lib/api/requests.ts';
 import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
-import { MAX_REMEMBERED, REMEMBERED_DAYS } from '../lib/core/operators/remembered.ts';
+import { MAX_REMEMBERED, REMEMBERED_DAYS } from '../lib/core/operators/obey.ts';
 import { formatDuration } from '../lib/core/values/duration.ts';
 import { DEFAULT_MOST_WAITS } from '../lib/core/records/open-waits.ts';
 

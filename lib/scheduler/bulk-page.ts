@@ -24,7 +24,7 @@ import {
   sumOf,
   totalOf,
 } from '../core/operators/bulk.ts';
-import { obeyedOf } from '../core/operators/remembered.ts';
+import { obeyedOf } from '../core/operators/obey.ts';
 import type { Bulks } from '../core/ports.ts';
 import { isOpen } from '../core/records/question.ts';
 import { isSteadfastError, PermanentError, refuse, sayable } from '../core/values/errors.ts';

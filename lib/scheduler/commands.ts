@@ -5,14 +5,17 @@
  * command is possible and what it writes (`core/operators/obey.ts`).
  */
 
-import { commandProblem, isUnderWay, latestAsked, restOf } from '../core/operators/obey.ts';
 import {
+  commandProblem,
   isMemoryFull,
+  isUnderWay,
+  latestAsked,
   MAX_REMEMBERED,
   type Obeyed,
   obeyedOf,
   REMEMBERED_DAYS,
-} from '../core/operators/remembered.ts';
+  restOf,
+} from '../core/operators/obey.ts';
 import { openRecoveryIncidents, stepForInput } from '../core/operators/retry.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Caller } from '../core/values/caller.ts';

@@ -6,7 +6,7 @@
  */
 
 import { MAX_CALLER_CHARS } from '../../lib/core/values/caller.ts';
-import { MAX_REMEMBERED, REMEMBERED_DAYS } from '../../lib/core/operators/remembered.ts';
+import { MAX_REMEMBERED, REMEMBERED_DAYS } from '../../lib/core/operators/obey.ts';
 import { MAX_PEOPLE } from '../../lib/core/records/people.ts';
 import type { ErrorCode } from '../../lib/api/statuses.ts';
 

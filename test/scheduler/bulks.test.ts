@@ -4,7 +4,7 @@
  */
 
 import { STATUS_GROUPS } from '../../lib/core/operators/list-filter.ts';
-import { obeyedOf } from '../../lib/core/operators/remembered.ts';
+import { obeyedOf } from '../../lib/core/operators/obey.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
 import { collectBulk, confirmBulk, makeBulk, showBulk } from '../../lib/scheduler/bulks.ts';

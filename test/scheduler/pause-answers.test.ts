@@ -1,6 +1,6 @@
 /** Commands that are repeated or impossible, and answers during a pause. */
 
-import { MAX_REMEMBERED } from '../../lib/core/operators/remembered.ts';
+import { MAX_REMEMBERED } from '../../lib/core/operators/obey.ts';
 import { SteadfastError } from '../../lib/core/values/errors.ts';
 import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';

@@ -4,7 +4,7 @@
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { explain } from '../../lib/explain/why.ts';
-import { obeyedOf } from '../../lib/core/operators/remembered.ts';
+import { obeyedOf } from '../../lib/core/operators/obey.ts';
 import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { cancel, pause, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';

@@ -5,7 +5,7 @@ import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
-import { obeyedOf } from '../../lib/core/operators/remembered.ts';
+import { obeyedOf } from '../../lib/core/operators/obey.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { IDS } from '../../lib/scheduler/ids.ts';
 import { list } from '../../lib/scheduler/lists.ts';

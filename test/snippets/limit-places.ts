@@ -131,7 +131,7 @@ export const LIMIT_PLACES: readonly (readonly [what: string, file: string, code:
   ['their bodies, all together', 'lib/core/records/mailbox.ts', 'MOST_BYTES = 16_000_000'],
   [
     'commands that an execution remembers, each for 30 days',
-    'lib/core/operators/remembered.ts',
+    'lib/core/operators/obey.ts',
     'MAX_REMEMBERED = 200',
   ],
   ['tags of an execution', 'lib/api/requests.ts', 'MAX_TAGS = 20'],

@@ -164,7 +164,7 @@ export interface Execution {
   readonly risk?: RiskReason;
   /** While it waits for a person: the step of the question, the first if there are several. */
   readonly asks?: string;
-  /** The operators' commands that it has obeyed, in the form of `operators/remembered.ts`. */
+  /** The operators' commands that it has obeyed, in the form of `operators/obey.ts`. */
   readonly commands: readonly string[];
   readonly cause?: Cause;
   /** Absent if there are no on-failure steps to perform. */

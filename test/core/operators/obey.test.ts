@@ -1,9 +1,15 @@
 /** What operators' commands write, and why one is impossible, in small states. */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { commandProblem, obey, possibleCommands, restOf } from '../../../lib/core/operators/obey.ts';
+import {
+  commandProblem,
+  obey,
+  obeyedOf,
+  possibleCommands,
+  remembering,
+  restOf,
+} from '../../../lib/core/operators/obey.ts';
 import { deriveWaiting } from '../../../lib/core/questions/life.ts';
-import { obeyedOf, remembering } from '../../../lib/core/operators/remembered.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Command, Event } from '../../../lib/core/decisions/events.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';

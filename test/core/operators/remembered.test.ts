@@ -1,11 +1,6 @@
 /** An execution's memory of the commands that it has obeyed. */
 
-import {
-  isMemoryFull,
-  MAX_REMEMBERED,
-  obeyedOf,
-  remembering,
-} from '../../../lib/core/operators/remembered.ts';
+import { isMemoryFull, MAX_REMEMBERED, obeyedOf, remembering } from '../../../lib/core/operators/obey.ts';
 import type { Command } from '../../../lib/core/decisions/events.ts';
 import type { Json } from '../../../lib/core/values/json.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';

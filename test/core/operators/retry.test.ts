@@ -1,7 +1,7 @@
 /** When a failed execution can be retried, why it cannot, and what that writes (F8, S1, S10). */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { remembering } from '../../../lib/core/operators/remembered.ts';
+import { remembering } from '../../../lib/core/operators/obey.ts';
 import { restartProblemOf, retried, retryProblem } from '../../../lib/core/operators/retry.ts';
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd } from '../../../lib/core/records/children.ts';
