@@ -1,8 +1,7 @@
 /**
- * The agents of this process: passes each message to its agent's code, as a Lambda function of that agent
- * does.
+ * Runs agents in this process: passes each message to its agent's code, as the agent's Lambda function does.
  *
- * Owns: the time by which an attempt has certainly ended. Does not own: what happens to a message
+ * Owns: the deadline by which an attempt has certainly ended. Does not own: what happens to a message
  * (`lib/agent/message.ts`), how many messages are processed at the same time (`message-queue.ts`).
  */
 
@@ -23,9 +22,7 @@ export interface AgentParts {
   readonly worker: Worker;
   readonly telemetry: Telemetry;
   readonly plans: PlanCache;
-  /**
-   * Ends this process if an attempt in it has not ended by then. @returns the function to call once it has
-   */
+  /** Ends this process at the deadline. @returns the function that cancels this when the attempt has ended */
   readonly until?: ((deadlineAt: number) => () => void) | undefined;
 }
 

@@ -1,9 +1,9 @@
 /**
  * The event bus of a single-process server: listeners in the process.
  *
- * Owns: the events in the form that listeners get, with the fields of those on AWS's bus (docs/EVENTS.md).
- * Does not own: when an event occurs (`lib/engine/commit.ts`). At least once: an event that a listener
- * refuses, or that a process did not record as announced before it ended, is announced again.
+ * Owns: the form of the events, which have the same fields as on AWS's bus (docs/EVENTS.md). Does not own:
+ * when an event occurs (`lib/engine/commit.ts`). At least once: an event is announced again if a listener
+ * rejects it, or if the process ended before it recorded the announcement.
  */
 
 import { EVENTS } from '../lib/aws/names.ts';

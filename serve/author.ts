@@ -1,10 +1,10 @@
 /**
- * Loads `steadfast` and `zod/mini` once in a published package: workflows get the entries that share their
- * files with the command line (`scripts/program.ts`). A project with its own copy of zod in another version
- * still loads that copy.
+ * Makes workflows share the command line's copy of `steadfast` and `zod/mini` in a published package, so that
+ * each is loaded once (`scripts/program.ts`). A project with its own copy of zod in another version still
+ * loads that copy.
  *
- * Owns: which file a name resolves to in this process. Does not own: how a package is found, which is Node's
- * task. The repository has only one of each anyway.
+ * Owns: which file a name resolves to in this process. Does not own: finding a package (Node does). In the
+ * repository, each exists only once.
  */
 
 import { existsSync, realpathSync } from 'node:fs';
@@ -14,13 +14,10 @@ import { pathToFileURL } from 'node:url';
 import { PACKAGE_ROOT, programFile } from '../lib/project/package-files.ts';
 import type { SharedPackage } from './compiled/compile.ts';
 
-/** Replacement files, by the address that Node finds. */
+/** Replacement files, by the URL to which Node resolves the import. */
 type Shared = Readonly<Record<string, string>>;
 
-/**
- * A loader for a Node version whose hooks run in a thread of their own; text, so that it needs no file of a
- * certain format.
- */
+/** The loader for Node versions that run hooks in a separate thread. It is text, so that it needs no file. */
 const HOOK = `
 let shared;
 export const initialize = (given) => { shared = given; };
@@ -32,8 +29,8 @@ export const resolve = async (name, context, next) => {
 `;
 
 /**
- * Makes `require('steadfast')` in a CommonJS workflow return the same entry, instead of a second complete one
- * with the SDK's clients (some 50 files). Node documents that modules may be put into the cache.
+ * Makes `require('steadfast')` in a CommonJS workflow return the same entry, instead of loading a second one
+ * with the SDK's clients (some 50 files). Node documents that code may add modules to the cache.
  */
 function shareRequired(entry: object): void {
   const file = join(PACKAGE_ROOT, 'dist', 'cjs', 'index.cjs');
@@ -43,7 +40,7 @@ function shareRequired(entry: object): void {
   createRequire(file).cache[file] = shared;
 }
 
-/** The entries of this process. Nothing in the repository, which has one of each. */
+/** The entries of this process; undefined in the repository, where each exists only once. */
 export async function sharedEntries(): Promise<Readonly<Record<string, SharedPackage>> | undefined> {
   const entry = programFile('bin/author');
   if (!existsSync(entry)) return undefined;
@@ -57,7 +54,7 @@ export async function sharedEntries(): Promise<Readonly<Record<string, SharedPac
   return shared;
 }
 
-/** Modules that are loaded from source after this call get these entries. */
+/** Gives these entries to all modules that are loaded from source after this call. */
 export function hookEntries({ steadfast, 'zod/mini': zod }: Readonly<Record<string, SharedPackage>>): void {
   const shared: Shared = {
     ...(steadfast && { [pathToFileURL(programFile('lib/index')).href]: steadfast.url }),

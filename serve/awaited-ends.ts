@@ -1,8 +1,8 @@
 /**
- * Callers in this process that wait for the end of an execution, and learn about it without reading again.
+ * Wakes the callers in this process that wait for an execution to end, so that they need not poll.
  *
- * Owns: who waits for which execution. Does not own: the answer (`lib/scheduler/wait.ts`), which reads the
- * table: an announcement may be repeated, and is only a hint.
+ * Owns: who waits for which execution. Does not own: the answer (`lib/scheduler/wait.ts`). It reads the
+ * table, because an announcement may be repeated and is only a hint.
  */
 
 import { Latch } from '../lib/agent/latch.ts';

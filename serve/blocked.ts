@@ -1,10 +1,10 @@
 /**
  * Finds which step blocks the event loop, and for how long.
  *
- * Owns: the line in the log. Does not own: that a block costs no lease (`loop-clock.ts`).
+ * Owns: the line in the log. Does not own: keeping leases valid during a block (`loop-clock.ts`).
  *
- * The time that an author's function takes before it first waits is measured, so its step is named with
- * certainty. A later block belongs to one of the steps in progress: all of them are named.
+ * It measures how long an author's function runs before its first `await`, so such a block is certain to be
+ * that step's. A later block may belong to any step in progress: all are named.
  */
 
 import { correlated } from '../lib/aws/telemetry.ts';
@@ -12,12 +12,12 @@ import { performance } from 'node:perf_hooks';
 import type { AttemptContext, Implementation } from '../lib/core/plan/agent.ts';
 import { BLOCKED_MS } from './loop-clock.ts';
 
-/** A longer list of names would help nobody. */
+/** The most steps in one log line. */
 const MOST_NAMED = 5;
 
 export interface Blocked {
   readonly ms: number;
-  /** The one certain step, or those that were in progress. */
+  /** The step that certainly blocked, or all steps in progress. */
   readonly steps: readonly { readonly agent: string; readonly step: string; readonly executionId: string }[];
   readonly isCertain: boolean;
 }
@@ -42,7 +42,7 @@ export class BlockedSteps {
     this.#named = false;
   };
 
-  /** The same implementation, measured. */
+  /** Wraps an implementation to measure its blocking time. */
   measured(agent: string, own: Implementation<unknown, unknown>): Implementation<unknown, unknown> {
     const timed = <Result>(ctx: AttemptContext, call: () => Promise<Result>): Promise<Result> =>
       this.#timed({ agent, step: ctx.step, executionId: ctx.executionId }, call);
@@ -75,7 +75,7 @@ export class BlockedSteps {
   }
 }
 
-/** Names the step and its execution if it is certain, so that a query for it finds the line. */
+/** Adds the step and its execution as fields if the step is certain, so that a log query finds the line. */
 export function lineOf({ ms, steps, isCertain }: Blocked): Record<string, unknown> {
   const [one] = steps;
   if (isCertain && one !== undefined) return { ms, ...correlated(one) };

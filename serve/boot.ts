@@ -1,9 +1,8 @@
 /**
- * Ids that say which process created them.
+ * Creates ids that contain a mark of the process that created them.
  *
- * Owns: the mark in each id, and the process that an id belongs to. The lock on the file proves that every
- * process before this one is dead, so a lease whose token has another mark belongs to a dead attempt
- * (`resume.ts`).
+ * Owns: the mark, and whether an id has it. The lock on the file proves that all earlier processes are dead,
+ * so a lease token with another mark belongs to a dead attempt (`resume.ts`).
  */
 
 import { freshId } from '../lib/aws/fresh-id.ts';
@@ -14,7 +13,7 @@ export interface Boot extends RandomSource {
   readonly isOurs: (id: string) => boolean;
 }
 
-/** About as long as ids elsewhere; the part besides the mark has 90 random bits. */
+/** Creates ids about as long as other ids: the mark and 90 random bits. */
 export function newBoot(mark: string = freshId().slice(-7)): Boot {
   return {
     id: () => mark + freshId().slice(-16),

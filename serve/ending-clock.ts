@@ -1,8 +1,8 @@
 /**
- * The clock of a server's roles, which ends with the server.
+ * The clock of a server's roles, stopped when the server ends.
  *
- * Owns: that a sleep never ends once the server has ended: an attempt that the server left behind does
- * nothing more, and keeps no process from ending. Does not own: the time.
+ * Owns: never ending a sleep after the server has ended, so that an abandoned attempt does nothing more and
+ * does not keep the process alive. Does not own: the time.
  */
 
 import type { Clock } from '../lib/core/ports.ts';

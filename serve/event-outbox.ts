@@ -1,9 +1,9 @@
 /**
  * Sends each event to a receiver's URL, signed. The event is stored in the file first and sent by a separate
- * loop, so that the end of an execution waits for no receiver.
+ * loop, so that an execution can end without waiting for a receiver.
  *
  * Owns: which events wait, the order in which they are sent, when to retry and when to stop. Does not own:
- * when there is an event (`lib/engine/commit.ts`), its signature (`lib/notifications`). At least once: a
+ * when an event occurs (`lib/engine/commit.ts`), its signature (`lib/notifications`). At least once: a
  * process that dies between an answer and the removal sends the event again, under the same id.
  */
 
@@ -30,12 +30,15 @@ const PAGE = 50;
 const ANSWER_WITHIN_MS = 15_000;
 const FIRST_GAP_MS = 1_000;
 const LONGEST_GAP_MS = 5 * 60_000;
-/** A receiver that does not answer at all is tried at least this often. */
+/** The longest gap between two requests to a receiver that does not answer. */
 const LONGEST_SILENCE_MS = 60_000;
 /** After this many unanswered events in a row, the receiver is away, and no single event is at fault. */
 const MOST_SILENT = 3;
 const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
-/** The time that a server was off does not count as trying its receiver. */
+/**
+ * An event must be tried for at least this long before it is given up: time with the server off does not
+ * count.
+ */
 const TRIED_FOR_MS = 3_600_000;
 
 interface Parts {
@@ -43,7 +46,7 @@ interface Parts {
   readonly clock: Clock;
   readonly logger: Pick<Telemetry['logger'], 'warn' | 'info' | 'error'>;
   readonly to: EventTarget;
-  /** The machine's time in epoch ms, by which a receiver judges the age of a signature. */
+  /** The machine's time in epoch ms. Receivers check the age of a signature against it. */
   readonly wall: () => number;
 }
 
@@ -55,10 +58,7 @@ interface Waiting {
   readonly at: number;
 }
 
-/**
- * An event that was not accepted: how often and since when this process has sent it, when it will retry, and
- * why.
- */
+/** The retries of an event that was not accepted. */
 interface Again {
   readonly tries: number;
   readonly since: number;
@@ -68,28 +68,28 @@ interface Again {
 
 export class EventOutbox {
   readonly #parts: Parts;
-  /** Events that were not accepted, with their next try; a new process sends all at once. */
+  /** Events that were not accepted, with their next try. A new process tries all of them immediately. */
   readonly #again = new Map<string, Again>();
-  /** How many events were sent without an answer, since the last one with an answer. */
+  /** The number of requests without an answer since the last answer. */
   #silent = 0;
-  /** How many times it has rested for a silent receiver, since the last answer. */
+  /** The number of pauses for an unresponsive receiver since the last answer. */
   #rests = 0;
   /** The result of the latest event that was not accepted. */
   #latest = '';
   /** Since when no event has been accepted. */
   #failingSince: number | undefined;
   #news = new AbortController();
-  /** Whether the log has reported that the receiver accepts nothing. */
+  /** Whether the log has already reported that the receiver accepts nothing. */
   #isSaid = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** Rejects if the file does not store the event: then it is announced again. */
+  /** Rejects if the file cannot store the event, so that it is announced again. */
   readonly listener: Listener = async (event) => {
     const { client, clock } = this.#parts;
-    // An event that is announced again has the same key, and replaces the earlier one.
+    // A repeated announcement has the same key, and replaces the earlier event.
     const key = `${String(event.at).padStart(15, '0')}#${idOf(event)}`;
     const Item = { ...keyOf(key), text: { S: eventText(event) }, at: { N: String(clock.now()) } };
     await client.send(new PutItemCommand({ TableName: TABLE_NAME, Item }));
@@ -106,7 +106,7 @@ export class EventOutbox {
         logger.warn('events-not-read', { detail: sayable(error) });
         return clock.now() + FIRST_GAP_MS;
       });
-      // A receiver that is away is not disturbed before its time, whatever arrives meanwhile.
+      // While the receiver is unresponsive, a new event does not shorten the pause.
       const until = this.#isAway ? stopping : again;
       await clock.sleep(Math.min(nextAt - clock.now(), LONGEST_GAP_MS), until);
     }
@@ -117,7 +117,7 @@ export class EventOutbox {
     const { clock } = this.#parts;
     let nextAt = Number.POSITIVE_INFINITY;
     let from: Record<string, AttributeValue> | undefined;
-    // A receiver that is away is tried with one event.
+    // An unresponsive receiver is tried with one event.
     this.#silent = this.#isAway ? MOST_SILENT - 1 : 0;
     do {
       const page = await this.#read(from);
@@ -127,7 +127,7 @@ export class EventOutbox {
         if (this.#isOver(event)) await this.#giveUp(event);
         else if (!this.#isAway && dueAt <= clock.now()) await this.#send(event, stopping);
         nextAt = Math.min(nextAt, this.#again.get(event.key)?.at ?? nextAt);
-        // All events behind it came later, and none of them has expired.
+        // All later events are newer, so none of them has expired.
         if (this.#isAway && clock.now() - event.at < GIVEN_UP_AFTER_MS) return this.#rest();
       }
       from = page.from;
@@ -218,7 +218,7 @@ export class EventOutbox {
     this.#parts.logger.error('event-given-up', { id, to: this.#origin, detail });
   }
 
-  /** An event that the file does not remove is sent again later. */
+  /** If the file cannot remove the event, it is sent again later. */
   async #remove(key: string): Promise<void> {
     const { client, logger, clock } = this.#parts;
     try {

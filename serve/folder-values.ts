@@ -1,11 +1,12 @@
 /**
  * Stores large values as files of a folder beside the file of the state.
  *
- * Owns: their names, that a reader never finds a partial value, and that a stored value survives a power cut.
- * Does not own: the keys (`core/records/large-values.ts`), their removal (`supervisor/audit-values.ts`).
+ * Owns: naming the files, writing each value completely or not at all, and syncing it so that it survives a
+ * power cut. Does not own: the keys (`core/records/large-values.ts`), their removal
+ * (`supervisor/audit-values.ts`).
  *
- * An execution's id may be longer than a file name may be: each part of it, starting at its dot, is a folder
- * within its parent's. No other part of a key begins with a dot.
+ * An execution's id may exceed the length of a file name. So each part from a dot on is a folder within its
+ * parent's. No other part of a key begins with a dot.
  */
 
 import { hash, randomUUID } from 'node:crypto';
@@ -17,11 +18,11 @@ import { IN_MEMORY, unlinked } from './sqlite/file.ts';
 /** The folder is beside the file, like its log. */
 const valuesFolderOf = (file: string): string => `${unlinked(file)}-values`;
 
-/** Files without a name yet; its content at a start comes from a process that died. */
+/** The folder of files that are being written. Files found there at a start are from a dead process. */
 const DRAFTS = '.drafts';
 const PAGE = 1_000;
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
-/** An emptied folder may be removed between two calls of a put. */
+/** Tries of a put: between two of its calls, an empty folder may be removed. */
 const MOST_TRIES = 10;
 
 /** @param most the number of objects on a page of a list */
@@ -91,14 +92,14 @@ function memoryValues(): LargeValues & LargeValueInventory {
   };
 }
 
-/** Rejects for any other error: a value that cannot be read now is not gone. */
+/** Turns "not found" into undefined and rejects for any other error: an unreadable value is not missing. */
 const absent = (error: unknown): undefined => {
   if (['ENOENT', 'ENOTDIR', 'EISDIR'].some((code) => isCode(error, code))) return undefined;
   throw error;
 };
 const isCode = (error: unknown, code: string): boolean => Object(error).code === code;
 
-/** The names of the folders, and last the name of the file. */
+/** Splits a key into folder names and, last, the file name. */
 function partsOf(key: string): readonly string[] {
   const [hashed = '', executionId = '', ...rest] = key.split('/');
   const [root = '', ...children] = executionId.split('.');
@@ -130,7 +131,7 @@ async function placed(draft: string, file: string, top: string, tries = 1): Prom
 /** Creates the folder; only this user can read it. */
 const folderFor = (file: string): Promise<unknown> => mkdir(dirname(file), { recursive: true, mode: 0o700 });
 
-/** Syncs each folder from one up to the topmost, which contains its name. */
+/** Syncs each folder from `from` up to the topmost. */
 async function syncNames(from: string, top: string): Promise<void> {
   const last = dirname(top);
   for (let at = from; at.length > last.length; at = dirname(at)) await syncFolder(at);
@@ -148,7 +149,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Removes empty folders up to the first that has content, or is being filled. @returns that folder */
+/** Removes empty folders upwards. @returns the first folder that was not removed */
 async function removeEmpty(path: string, top: string): Promise<string> {
   if (path.length <= top.length) return path;
   try {
@@ -159,7 +160,7 @@ async function removeEmpty(path: string, top: string): Promise<string> {
   return removeEmpty(dirname(path), top);
 }
 
-/** Keys in order: a name is compared with the slash behind it. */
+/** Lists keys in order. A folder's name is compared with its trailing slash. */
 async function* keysIn(
   path: string,
   before: string,

@@ -1,13 +1,13 @@
 /**
- * The API on Node's own HTTP server: who may call, what is read of a request, and how the server stops.
+ * Serves the API on Node's HTTP server: identifies callers, reads requests, and stops.
  *
- * Owns: the checks before anything of a request is read, who calls, a stop that lets calls end. Does not own:
+ * Owns: the checks before a body is read, the caller's name, and a stop that lets calls finish. Does not own:
  * the routes and their own limits (`lib/api/routes.ts`), tokens (`tokens.ts`).
  *
  * H1 Without tokens the server accepts only calls from this machine, addressed by its own names (no DNS
- * rebinding), and no page from elsewhere may write. H2 With tokens, a call without one gets only a refusal,
- * except `/live`, which tells a load balancer that the process answers; third parties, who have no token, are
- * identified by their signatures (`webhooks.ts`). H3 A body that is too long is refused before it is parsed.
+ * rebinding), and no page of another origin may write. H2 With tokens, a call without one is refused. The
+ * exceptions are `/live` for load balancers, and webhooks, whose senders are identified by their signatures
+ * (`webhooks.ts`). H3 A body that is too long is refused before it is parsed.
  */
 
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
@@ -42,14 +42,14 @@ const BAD_NAME = {
   message: `${AS_HEADER}: letters, digits and +=,.@_- are allowed, up to 64`,
 };
 
-/** A caller in the form in which a gateway names one. */
+/** The caller's name in the form in which API Gateway passes it. */
 export const vouched = (name: string): object => ({
   requestContext: { authorizer: { jwt: { claims: { iss: LOCAL, sub: name } } } },
 });
 
 export type Fetches = Pick<Hono, 'fetch'>;
 
-/** The same API, with the server's time in its answers, because the machine's time may differ. */
+/** Adds the server's time to the API's answers, because the machine's time may differ. */
 export const dated = (app: Fetches, now: () => number): Fetches => ({
   fetch: async (...asked) => {
     const answer = await app.fetch(...asked);
@@ -60,7 +60,7 @@ export const dated = (app: Fetches, now: () => number): Fetches => ({
   },
 });
 
-/** A `fetch` for parts of this process, such as the console: it does not use the port. */
+/** A `fetch` for code in this process, such as the console, that does not use the port. */
 export const fetchOf =
   (app: Fetches): typeof fetch =>
   async (input, init) => {
@@ -74,7 +74,7 @@ export const fetchOf =
 export interface ListenerParts {
   /** The time in each answer, including refusals. */
   readonly now: () => number;
-  /** The answer to Prometheus. */
+  /** The text that Prometheus reads. */
   readonly metrics: () => string;
 }
 
@@ -91,7 +91,9 @@ export function apiListener(app: Fetches, tokens: Tokens, { now, metrics }: List
   };
 }
 
-/** Says nothing about the deployment: `/health` does, and needs a token if there are any. */
+/**
+ * The answer of `/live`. The deployment's state is behind `/health`, which needs a token if there are any.
+ */
 const ALIVE: Answer = { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' };
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -168,7 +170,7 @@ export const answersOf =
 
 const noHeader = (): undefined => undefined;
 
-/** The caller's name, or the refusal. Reads nothing of the body. */
+/** Identifies the caller without reading the body. @returns the name, or a refusal */
 function callerOf(tokens: Tokens, request: IncomingMessage): string | Answer {
   const { headers } = request;
   if (tokens.size > 0) {
@@ -203,7 +205,7 @@ function mayCall(
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Reads the body. One that announces its length is refused before it is read. */
+/** Reads the body. If the header announces too many bytes, it is refused unread. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | 'tooLarge'> {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (Number(length ?? 0) > MAX_LARGE_BODY_BYTES) return 'tooLarge';
@@ -215,13 +217,12 @@ export interface HttpServer {
   readonly port: number;
   readonly url: string;
   /**
-   * Accepts no further connection; calls in progress continue. @param withinMs the time after which they are
-   * aborted
+   * Accepts no further connections and lets calls in progress finish. @param withinMs when they are aborted
    */
   readonly stop: (withinMs: number) => Promise<void>;
 }
 
-/** @throws Error that says what to do if it cannot listen there */
+/** @throws Error with advice if the address cannot be used */
 export async function listenAt(host: string, port: number, listener: RequestListener): Promise<HttpServer> {
   const server = createServer({ noDelay: true }, listener);
   await new Promise<void>((ready, failed) => {

@@ -1,5 +1,5 @@
 /**
- * The program of a process for agents' code.
+ * The program of a process that runs agents' code.
  *
  * Arguments: each agent's name and its file. Does not own: how calls are handled
  * (`lib/worker/isolated-calls.ts`).

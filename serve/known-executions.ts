@@ -1,16 +1,16 @@
 /**
- * The store of a process that has its file alone: it remembers the executions that it works on, and reads
- * each of them once.
+ * Caches the executions that a process works on, so that it reads each of them once. The process must be the
+ * only one that writes to its file.
  *
- * Owns: which executions are remembered, and until when. Does not own: the store behind it, which makes every
- * write under its condition. Nothing relies on the memory: a decision that it misled is refused, like one
- * that came too late, and the execution is read again.
+ * Owns: which executions are remembered, and until when. Does not own: the store behind it, which checks the
+ * condition of every write. A stale cache entry is harmless: the write based on it is refused, and the
+ * execution is read again.
  *
  * Invariants
- * - I1 what is remembered follows from a read by writes that were answered `written`, each one version on.
- *   Where that cannot be said, nothing is remembered.
- * - I2 the memory changes before a write is answered, so that who has written reads it.
- * - I3 an execution that is over is not remembered, nor is a large one.
+ * - I1 an entry is a read plus writes that were answered `written`, each one version further. In any other
+ *   case the entry is dropped.
+ * - I2 the cache changes before a write is answered, so that the writer reads its own write.
+ * - I3 ended and large executions are not cached.
  */
 
 import { questionKey } from '../lib/core/records/question.ts';
@@ -23,23 +23,23 @@ import type { Execution, Step } from '../lib/core/records/state.ts';
 const MOST_EXECUTIONS = 1_000;
 /** The limit for the records of one execution, in characters. */
 const MOST_CHARS = 20_000;
-/** The size of a record without what an author or a caller gives. */
+/** The size of a record without the data of authors and callers. */
 const RECORD_CHARS = 500;
-/** A value takes about this many characters besides its own. */
+/** The overhead of a value, in characters. */
 const VALUE_CHARS = 8;
 
 interface Known {
   readonly state: Snapshot;
-  /** A lower bound: the characters of its values. */
+  /** A lower bound of its size: the characters of its values. */
   readonly chars: number;
 }
 
-/** A read in progress: its result may or may not contain the writes made meanwhile. */
+/** A read in progress: its result may lack writes made meanwhile. */
 interface Reading {
   readonly state?: never;
 }
 
-/** @param most how many executions are remembered: those that were written last */
+/** @param most the most executions in the cache; the least recently written leave first */
 export function knownExecutions(store: Store, most: number = MOST_EXECUTIONS): Store {
   const known = new Map<string, Known | Reading>();
   const keep = (id: string, state: Snapshot, chars: number): void => {
@@ -87,7 +87,7 @@ export function knownExecutions(store: Store, most: number = MOST_EXECUTIONS): S
   };
 }
 
-/** Whether each record is the next version of the remembered one, and from the same life. */
+/** Whether each record is the next version of the cached one, in the same life. */
 function follows({ execution, step, question }: Write, before: Snapshot): boolean {
   const { life } = before.execution;
   const isNext = (

@@ -1,8 +1,8 @@
 /**
  * Stores a server's time in its file: the next server continues from there (`steady-time.ts`).
  *
- * Owns: its item, and when it is written: at the start, every few seconds in which something was committed,
- * once a minute, and at the end. Does not own: its use.
+ * Owns: the item, and when it is written: at the start, at the end, once a minute, and every few seconds
+ * while there are commits. Does not own: the use of the time.
  */
 
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -11,13 +11,10 @@ import type { Telemetry } from '../lib/aws/ports.ts';
 import type { SteadyTime } from './steady-time.ts';
 
 const KEY = { [TABLE.pk]: { S: 'serve#time' }, [TABLE.sk]: { S: 'time' } } as const;
-/**
- * The time between two writes: the next process may overestimate the duration of events after the latest
- * write by this much.
- */
+/** The time between two writes. The next process may count this much time twice. */
 const EVERY_MS = 5_000;
 const WHEN_IDLE = 12;
-/** A restarted server is off for less than this. */
+/** A longer gap than that of a restart is logged. */
 const LONG_MS = 600_000;
 
 export class LatestTime {
@@ -28,7 +25,7 @@ export class LatestTime {
   #isNews = false;
   #quiet = 0;
 
-  /** Lets the time continue from the previous process's, and stores it in the file from now on. */
+  /** Continues the time from the previous process's, and stores it in the file from now on. */
   static async keeping(
     client: DynamoDBClient,
     table: string,
@@ -39,7 +36,7 @@ export class LatestTime {
     const before = await latest.#read();
     const laterMs = before === undefined ? 0 : time.goOnFrom(before);
     if (before !== undefined && laterMs >= LONG_MS) {
-      // A clock that is ahead and a server that was off are the same here, but not to a reader of the line.
+      // The cause may be a clock that is ahead or a server that was off; the line lets the operator decide.
       const last = new Date(before).toISOString();
       const detail = `the last run was at work until ${last}, by its clock: the time since then has passed`;
       logger.warn('clock-later', { ms: laterMs, last, detail });
@@ -63,14 +60,14 @@ export class LatestTime {
     return Item === undefined ? undefined : Number(Item['at']?.N);
   }
 
-  /** Never rejects: without the write, the next process only knows an earlier time. */
+  /** Never rejects: if the write fails, the next process reads an earlier time. */
   async #write(): Promise<void> {
     const Item = { ...KEY, at: { N: String(this.#now()) } };
     await this.#client.send(new PutItemCommand({ TableName: this.#table, Item })).catch(() => undefined);
     this.#isNews = false;
   }
 
-  /** Something was committed. */
+  /** Called after each commit. */
   readonly changed = (): void => {
     this.#isNews = true;
   };

@@ -2,20 +2,20 @@
  * The supervisor's clock in a process that it shares with authors' code: it stops while that code blocks the
  * event loop.
  *
- * Owns: how far it is behind, how long it has run, and the report of a block. Does not own: which step blocks
- * (`blocked.ts`), how a supervisor uses the time.
+ * Owns: how far the clock is behind, the run time of the loop, and the report of a block. Does not own: which
+ * step blocks (`blocked.ts`), how a supervisor uses the time.
  *
- * A step that computes for ten seconds delays every heartbeat of this process. No attempt is dead because of
- * that, and the supervisor runs in the same loop: with the machine's time, it might read a lease as ended
- * before the heartbeat behind it could be written. So its time is the time of three turns of the loop ago,
- * one every 50 ms. After a block it continues only once the loop has turned three times, and due heartbeats
- * are written. A clock that is behind ends no lease early.
+ * A step that computes for ten seconds delays every heartbeat of this process. Its attempts are not dead, but
+ * by the machine's time the supervisor, in the same loop, might find a lease expired before the delayed
+ * heartbeat is written. So its time is that of three turns of the loop ago, one every 50 ms. After a block
+ * the clock stands until the loop has turned three times; by then, due heartbeats are written. A clock that
+ * is behind never ends a lease early.
  */
 
 import type { Clock } from '../lib/core/ports.ts';
 
 export const TURN_MS = 50;
-/** The length of a block at which some heartbeats of short leases come late. */
+/** A block of this length delays heartbeats of short leases. */
 export const BLOCKED_MS = 1_000;
 const TURNS = 3;
 
@@ -39,7 +39,7 @@ export class LoopClock implements Clock {
     this.#turns = Array.from({ length: TURNS }, () => clock.now());
   }
 
-  /** Run time in ms: between two turns, it counts no more than a merely busy loop may take. */
+  /** Run time in ms. Each turn counts at most `BLOCKED_MS`, so that a sleep of the machine does not count. */
   readonly ran = (): number => this.#ranMs;
 
   readonly now = (): number => Math.min(this.#turns[0] ?? 0, this.#clock.now());

@@ -4,8 +4,8 @@
  * Owns: how many messages of an agent are processed at the same time, the order of messages, delays, and the
  * return of a message that was given back. Does not own: what happens to a message (`agents.ts`).
  *
- * Messages are hints: messages lost with the process are sent again when the next one starts (`resume.ts`),
- * and the wake time recovers any other loss.
+ * Messages are hints: when a process starts, it sends messages lost with the previous process again
+ * (`resume.ts`). The wake time recovers any other loss.
  */
 
 import type { Queue, QueueDepth } from '../lib/core/ports.ts';
@@ -14,9 +14,9 @@ import type { Send } from '../lib/core/decisions/decision.ts';
 import type { Message } from '../lib/core/decisions/message.ts';
 import { FairLine } from '../local/sqs/fair-line.ts';
 
-/** Messages without a group share one: with a group of its own, each would come first. */
+/** The group of all messages without one. With separate groups, each would come first. */
 const NO_GROUP = 'none';
-/** A message that a process cannot take now is offered again after this time. */
+/** The delay before a message that was given back is delivered again. */
 const GIVEN_BACK_MS = 2_000;
 
 export type Deliver = (message: Message) => Promise<'handled' | 'give-back'>;

@@ -1,14 +1,12 @@
 /**
- * The metrics of this process since its start, as Prometheus reads them.
+ * Totals the metrics of this process since its start, in the format that Prometheus reads.
  *
  * https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
  */
 
 import { METRICS, type MetricName } from '../lib/aws/names.ts';
 
-/**
- * Metrics whose latest value counts. All others add up: counters as a sum, durations as a sum and a count.
- */
+/** Metrics that report their latest value. Counters report a sum; durations a sum and a count. */
 const GAUGES: ReadonlySet<string> = new Set<MetricName>([
   'OpenIncidents',
   'OpenEntries',
@@ -36,7 +34,7 @@ export class MetricTotals {
   /** Totals by name, then by labels. */
   readonly #totals = new Map<string, Map<string, Total>>();
 
-  /** @param line a line of one role, as CloudWatch reads it */
+  /** Adds one line of a role. @param line in CloudWatch's embedded metric format */
   line(labels: Labels, line: string): void {
     const key = Object.entries(labels)
       .map(([name, value]) => `${name}="${value}"`)

@@ -1,10 +1,10 @@
 /**
- * Sends the news of an execution to the address that its start gave. An event is stored in the file first and
- * sent by a loop of its own, so that no end waits for a receiver.
+ * Sends the events of an execution to the `callbackUrl` of its start. An event is stored in the file first
+ * and sent by a separate loop, so that an execution can end without waiting for a receiver.
  *
- * Owns: which events wait, and when each is tried. Does not own: one try (`lib/notifications/post.ts`), which
- * events there are (`lib/core/decisions/news.ts`). At least once, as `event-outbox.ts`; here each receiver is
- * one of many: one that is away delays its own events alone.
+ * Owns: which events wait, and when each is tried. Does not own: one request (`lib/notifications/post.ts`),
+ * which events there are (`lib/core/decisions/news.ts`). At least once, as `event-outbox.ts`. There are many
+ * receivers: an unresponsive one delays only its own events.
  */
 
 import {
@@ -29,11 +29,14 @@ import { TABLE_NAME } from './sqlite/client.ts';
 const PARTITION = 'serve#notifications';
 /** Requests at the same time, one to each receiver. */
 const AT_ONCE = 16;
-/** Receivers that did not answer the latest request leave the other places to those that do. */
+/** The most concurrent requests to receivers that did not answer their latest request. */
 const SILENT_AT_ONCE = 8;
 const FIRST_GAP_MS = 1_000;
 const LONGEST_SLEEP_MS = 3_600_000;
-/** The time that a server was off does not count as trying a receiver. */
+/**
+ * An event must be tried for at least this long before it is given up: time with the server off does not
+ * count.
+ */
 const TRIED_FOR_MS = 3_600_000;
 
 export interface NotificationParts {
@@ -43,7 +46,7 @@ export interface NotificationParts {
   readonly execution: (id: string) => Promise<Execution | undefined>;
   readonly key: Buffer;
   readonly reach: Posted['reach'];
-  /** The machine's time in epoch ms, by which a receiver judges the age of a signature. */
+  /** The machine's time in epoch ms. Receivers check the age of a signature against it. */
   readonly wall: () => number;
 }
 
@@ -52,25 +55,25 @@ interface Waiting {
   readonly at: number;
   readonly tries: number;
   readonly nextAt: number;
-  /** Since when this process has sent it without success. */
+  /** When this process first sent it without success. */
   readonly since?: number;
 }
 
 interface Receiver {
-  /** Its events, by their keys; one that was not taken goes behind the others. */
+  /** Its events by key, in the order of the next tries: an event that was not accepted goes to the end. */
   readonly events: Map<string, Waiting>;
-  /** How many requests in a row had no answer; it rests after each. */
+  /** The number of requests in a row without an answer; each is followed by a pause. */
   silent: number;
   restsUntil: number;
-  /** Since when it has taken nothing. */
+  /** When it first failed to accept an event, if it has accepted none since. */
   failingSince: number | undefined;
 }
 
 export class NotificationOutbox {
   readonly #parts: NotificationParts;
-  /** By origin: an address without path and query, which may be secret. */
+  /** Receivers by origin: path and query are left out, because they may be secret. */
   readonly #receivers = new Map<string, Receiver>();
-  /** Origins to which a request is under way. */
+  /** Origins with a request in progress. */
   readonly #busy = new Set<string>();
   #news = new AbortController();
 
@@ -78,7 +81,7 @@ export class NotificationOutbox {
     this.#parts = parts;
   }
 
-  /** Rejects if the file does not store the event: then it is announced again. */
+  /** Rejects if the file cannot store the event, so that it is announced again. */
   readonly listener: Listener = async (event) => {
     const { executionId, notify } = event.detail;
     const url = await this.#urlOf(String(executionId), notify);
@@ -115,7 +118,8 @@ export class NotificationOutbox {
         if (this.#busy.has(to)) continue;
         const next = nextOf(receiver, clock.now());
         if (next.at > clock.now()) nextAt = Math.min(nextAt, next.at);
-        // The end of a request wakes the loop, so a receiver without a place needs no time of its own.
+        // The end of a request wakes the loop, so only a receiver with a free place sets the loop's wake
+        // time.
         else if (this.#hasPlace(receiver)) {
           const one = this.#inTurn(to, next.key, stopping).finally(() => under.delete(one));
           under.add(one);
@@ -142,7 +146,7 @@ export class NotificationOutbox {
     return this.#busy.size < AT_ONCE && (silent === 0 || ofSilent < SILENT_AT_ONCE);
   }
 
-  /** One request; the receiver goes behind the others. */
+  /** Makes one request, and moves the receiver behind the others. */
   async #inTurn(to: string, key: string, stopping: AbortSignal): Promise<void> {
     const receiver = this.#receivers.get(to);
     if (receiver === undefined) return;
@@ -196,7 +200,7 @@ export class NotificationOutbox {
       if (outcome === 'taken') return await this.#remove(one);
       if (this.#again(one, wishMs) === 1)
         logger.warn('notification-not-taken', { id: idIn(one.key), to, detail });
-      // All old events of a silent receiver are given up together, without a request for each.
+      // Gives up all old events of an unresponsive receiver together, without a request for each.
       for (const key of outcome === 'unanswered' ? [...receiver.events.keys()] : [one.key])
         if (this.#isOver(receiver, key)) await this.#giveUp({ ...one, key }, detail);
     } catch (error) {
@@ -221,7 +225,7 @@ export class NotificationOutbox {
     return now - at >= GIVEN_UP_AFTER_MS && now - since >= TRIED_FOR_MS;
   }
 
-  /** @returns nothing if nobody wants the event any more */
+  /** @returns undefined if the event is already removed, or its execution no longer has an address */
   async #sent(key: string, stopping: AbortSignal): Promise<PostResult | undefined> {
     const { client, key: secret, reach, wall } = this.#parts;
     const get = { TableName: TABLE_NAME, Key: keyOf(key), ConsistentRead: true };
@@ -237,7 +241,7 @@ export class NotificationOutbox {
     await this.#remove(one);
   }
 
-  /** An event that the file does not remove is sent again later. */
+  /** If the file cannot remove the event, it is sent again later. */
   async #remove({ receiver, key }: One): Promise<void> {
     await this.#parts.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: keyOf(key) }));
     receiver.events.delete(key);
@@ -251,7 +255,7 @@ interface One {
   readonly receiver: Receiver;
 }
 
-/** The event that is tried next, and when. */
+/** Finds the next event to try, and the time for it. */
 function nextOf(
   { events, restsUntil }: Receiver,
   now: number,

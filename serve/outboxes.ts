@@ -1,4 +1,7 @@
-/** Which news leaves a server, by its options: all of it to one receiver, or to the addresses of starts. */
+/**
+ * Creates the outboxes that a server's options ask for: all events to one receiver, or each execution's
+ * events to the address of its start.
+ */
 
 import { NotificationOutbox, type NotificationParts } from './notification-outbox.ts';
 import { EventOutbox } from './event-outbox.ts';

@@ -1,8 +1,7 @@
 /**
  * Stores the latest planned time of each schedule in the file.
  *
- * Owns: its item. Does not own: its use (`schedules.ts`). The item is outside the executions; nothing else
- * reads it.
+ * Owns: the item, which only this file reads. Does not own: the use of the time (`schedules.ts`).
  */
 
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -21,7 +20,7 @@ export const plannedIn = (client: DynamoDBClient, TableName: string): Planned =>
     );
     return Item === undefined ? undefined : Number(Item['at']?.N);
   },
-  // A clock that was set back plans an earlier time again; its start is the same (S11).
+  // If the clock was set back, an earlier time is planned again, and its start has the same key (S11).
   write: async (trigger, at) => {
     const Item = { ...keyOf(trigger), at: { N: String(at) } };
     await client.send(new PutItemCommand({ TableName, Item }));

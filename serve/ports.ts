@@ -1,9 +1,9 @@
 /**
- * The ports of the roles in this process: the same adapters as on AWS, over the client of one file.
+ * Creates the ports of the roles in this process: the same adapters as on AWS, over the client of one file.
  *
  * Owns: which adapter implements which port. Does not own: the adapters (`lib/aws/dynamo-*.ts`), the client
- * (`sqlite/client.ts`), the memory of executions (`known-executions.ts`). Nothing calls a supervisor, because
- * this process's own always sweeps.
+ * (`sqlite/client.ts`), the memory of executions (`known-executions.ts`). No role calls a supervisor, because
+ * the process's supervisor sweeps all the time.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -43,15 +43,15 @@ import { knownExecutions } from './known-executions.ts';
 import { MetricTotals } from './metric-totals.ts';
 import { TABLE_NAME } from './sqlite/client.ts';
 
-/** All metrics of a process belong to one deployment. */
+/** The deployment that all metrics of a process belong to. */
 const DEPLOYMENT = 'steadfast-serve';
-/** The names of its metrics; its queue is in memory and has none of its own. */
+/** The dimensions of the metrics; the queue in memory has no metrics of its own. */
 export const MEASURED: Measured = { service: DEPLOYMENT, by: [], queues: {} };
 
 /** The beginning of a note about an error of the file (`worded` in `server.ts`). */
 const UNKEPT_DETAIL = 'not-kept: ';
 
-/** The longest time between a claim's read and its write: it may wait for its slot meanwhile. */
+/** The longest time between a claim's read and its write; the claim may wait for a slot in between. */
 const WRITTEN_WITHIN_MS = 3_000;
 
 export type ServerPorts = Ports & AuditPorts & ValuesAuditPorts;
@@ -139,7 +139,7 @@ export class Telemetries {
     return { logger, meter };
   }
 
-  /** Passes on the counts so far. */
+  /** Writes the counts so far. */
   flush(): void {
     for (const meter of this.#meters) meter.flush();
   }
@@ -151,11 +151,10 @@ export class Telemetries {
   }
 }
 
-/** The same ports for one role, whose notes and messages are counted separately. */
+/** The same ports for one role, so that its notes and messages are counted separately. */
 export function withTelemetry<P extends Ports>(ports: P, { logger, meter }: Telemetry): P {
   const lines = tellAll(logger);
-  // While no write succeeds, each sweep fails for everything that is due: that is reported once
-  // (`unkept-writes.ts`).
+  // While no write succeeds, every due evaluation fails at each sweep; `unkept-writes.ts` reports that once.
   const isSaid = (detail = ''): boolean =>
     detail.startsWith(UNKEPT_DETAIL) && ports.storageTrouble?.() !== undefined;
   const log: Log = {

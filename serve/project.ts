@@ -1,11 +1,11 @@
 /**
- * Loads a project's workflows in the fastest possible way.
+ * Loads a project's workflows: from compiled files if possible, otherwise with the TypeScript loader.
  *
- * Owns: the order of attempts, and that the loader reports failures, with the author's own files. Does not
- * own: what is loaded (`workflows.ts`), how files are compiled and stored (`compiled/`).
+ * Owns: the order of these ways, and leaving failures to the loader, which names the author's own files. Does
+ * not own: what is loaded (`workflows.ts`), how files are compiled and stored (`compiled/`).
  *
- * Before Node 22.15, a loader's hooks have a thread of their own: tsx's hooks, and those that share the
- * entries, take two fifths of the time until a server answers. Compiled files need neither.
+ * Before Node 22.15, a loader's hooks run in a separate thread. The hooks of tsx and of the shared entries
+ * take two fifths of the time until a server answers; compiled files need neither.
  */
 
 import { authoredFiles } from '../lib/infra/discover.ts';
@@ -14,11 +14,11 @@ import { hookEntries, sharedEntries } from './author.ts';
 import { compiledFor, type KeptOptions } from './compiled/kept.ts';
 import { foldersOf, loadWorkflows, type Served } from './workflows.ts';
 
-/** Loads esbuild, which a start needs only after a change. */
+/** Loads esbuild only when called: a start needs it only after a change. */
 const compile: KeptOptions['compile'] = async (files, options) =>
   (await import('./compiled/compile.ts')).compile(files, options);
 
-/** @throws DiscoveryError that says what is wrong and where */
+/** @throws DiscoveryError with the fault and the file */
 export async function loadProject(folder: string): Promise<Served> {
   const { root, folders, only } = foldersOf(folder);
   const load = (): Promise<Served> => loadWorkflows(root, folders, only);
@@ -35,7 +35,8 @@ export async function loadProject(folder: string): Promise<Served> {
       loadInstead(new Map());
     }
   }
-  // The entries are loaded first: modules loaded after the hooks take the longer way through them.
+  // Loads the entries before installing the hooks, because modules loaded afterwards pass through the slow
+  // hooks.
   hookEntries(shared);
   await loadTypescript();
   return await load();

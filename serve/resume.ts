@@ -1,12 +1,12 @@
 /**
- * Repairs what the previous process left behind: its attempts are dead, its messages are lost.
+ * Recovers at the start from the death of the previous process: its attempts are dead, its messages lost.
  *
- * Owns: that both are repaired at the start, instead of when leases and pickup times end. Does not own: what
- * follows from a death (`lib/engine/death.ts`), which messages an execution needs (`lib/core`).
+ * Owns: doing so at once, without waiting for leases and pickup times to expire. Does not own: the
+ * consequences of a death (`lib/engine/death.ts`), which messages an execution needs (`lib/core`).
  *
- * Only one process has the file, so any lease that this process did not give is dead (S4): that is recorded,
- * as a worker records the death of a process that it has killed. Then each execution is evaluated as after
- * its start, which sends again what is ready.
+ * Only one process has the file open, so any lease that this process did not give is dead (S4). Its death is
+ * recorded as a worker records that of a process it killed. Then each execution is evaluated as after its
+ * start, so that messages for ready steps are sent again.
  */
 
 import type { Due, Ports } from '../lib/core/ports.ts';
@@ -24,9 +24,9 @@ const LANES = 16;
 
 export interface Resumed {
   readonly executions: number;
-  /** How many deaths of attempts were recorded. */
+  /** The number of attempts recorded as dead. */
   readonly attempts: number;
-  /** Executions that wait for an agent that is missing here, by agent. */
+  /** By missing agent, the executions that wait for it. */
   readonly missing: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -34,13 +34,12 @@ export interface ResumeOptions {
   /** Whether this process created the token of a lease. */
   readonly isOurs: (token: string) => boolean;
   /**
-   * The end of the repair: executions that are due later had no message in progress, but may have had an
-   * attempt, if a clock was wrong.
+   * Executions due after this had no message in flight, so they are not evaluated unless an attempt of theirs
+   * died.
    */
   readonly untilAt: number;
   /**
-   * Whether agents run in processes of their own: then none of them has ended the server, so no try is used
-   * up.
+   * Whether agents run in separate processes: then no agent can have ended the server, so no try is used up.
    */
   readonly agentsApart: boolean;
   readonly stopping: AbortSignal;
@@ -56,7 +55,7 @@ export async function resume(ports: Ports, plans: PlanCache, options: ResumeOpti
       executions += 1;
       attempts += dead;
     } catch (error) {
-      // The execution continues at its wake time, like any other.
+      // The execution continues at its wake time.
       ports.log.note({ what: 'evaluation-failed', executionId, detail: sayable(error) });
     }
   };
@@ -84,7 +83,7 @@ async function eachDue(
   } while (cursor !== undefined && !stopping.aborted);
 }
 
-/** @returns how many attempts were dead */
+/** @returns the number of dead attempts */
 async function resumeOne(
   ports: Ports,
   plans: PlanCache,
@@ -110,14 +109,14 @@ async function resumeOne(
   return dead.length;
 }
 
-/** Agents that the execution's open work needs, and that take no messages here. */
+/** Agents that the execution's open work needs and that this process does not have. */
 const missingFor = ({ queue }: Ports, plan: Plan, state: Snapshot): readonly string[] =>
   openWork(plan, state).flatMap(({ step }) => {
     const agent = 'agent' in step ? step.agent : undefined;
     return agent === undefined || queue.reaches?.(agent) !== false ? [] : [agent];
   });
 
-/** Attempts with a lease, and those that lost theirs and may be waited for. */
+/** The dead attempts: those with a lease, and those without one whose process deadline has not passed. */
 const deadIn = (
   { steps }: Snapshot,
   isOurs: (token: string) => boolean,

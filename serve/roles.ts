@@ -33,9 +33,7 @@ export interface Roles {
   readonly telemetries: Telemetries;
   readonly queue: MessageQueue;
   readonly blocked: BlockedSteps;
-  /**
-   * Ends this process if an attempt in it has not ended by then. @returns the function to call once it has
-   */
+  /** Ends this process at the deadline. @returns the function that cancels this when the attempt has ended */
   readonly until?: (agent: string, deadlineAt: number) => () => void;
   readonly planned: Planned;
 }
@@ -51,7 +49,7 @@ export const schedulerOf = (
 
 export interface HostedAgent {
   readonly worker: Worker;
-  /** The performer of its work, if it is not the worker itself. */
+  /** Runs the agent's code instead of the worker, if it has a separate process. */
   readonly apart?: Pick<Worker, 'implementation' | 'enter'>;
   /** The most attempts at the same time. */
   readonly limit: number;

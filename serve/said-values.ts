@@ -1,8 +1,8 @@
 /**
- * Large values whose errors are reported in the words of the file, to the caller and to the server.
+ * Wraps large values to report their errors to the caller and to the server, in the file's words.
  *
- * Owns: that every value that was not stored is reported. Does not own: the words (`sqlite/trouble.ts`),
- * where values are stored (`folder-values.ts`).
+ * Owns: reporting every value that was not stored. Does not own: the words (`sqlite/trouble.ts`), where
+ * values are stored (`folder-values.ts`).
  */
 
 import type { LargeValues } from '../lib/core/ports.ts';
@@ -31,7 +31,7 @@ export const saidValues = <V extends LargeValues>(
   },
 });
 
-/** The system's own message names a folder of this machine, which a caller must not learn. */
+/** Removes the path from an error, because callers must not learn this machine's folders. */
 function withoutPath(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined ? error : Object.assign(new Error(code), { code });

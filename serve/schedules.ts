@@ -2,9 +2,9 @@
  * The schedules of a single-process server: starts an execution at each planned time, as EventBridge
  * Scheduler would.
  *
- * Owns: the next time by the machine's clock, catching up after no process ran (the latest missed start is
- * made up, once), and retrying a failed start. Does not own: the start (`lib/scheduler/starter.ts`), parsing
- * an expression (croner), the record of the latest time (`planned.ts`).
+ * Owns: the next time by the machine's clock, making up the latest start that was missed while no process
+ * ran, and retrying a failed start. Does not own: the start (`lib/scheduler/starter.ts`), parsing an
+ * expression (croner), the record of the latest time (`planned.ts`).
  *
  * The key of a start is the planned time, so a start that is repeated after a crash is the same (S11).
  */
@@ -21,16 +21,16 @@ import type { StartOutcome } from '../lib/scheduler/starter.ts';
 
 const MINUTE_MS = 60_000;
 const UNITS: Readonly<Record<string, number>> = { minute: 1, hour: 60, day: 1_440 };
-/** A sleep ends after this time, because the clock may be set meanwhile. */
+/** The longest sleep: the clock may be set meanwhile, so the time is checked again. */
 const LONGEST_SLEEP_MS = MINUTE_MS;
 const AGAIN_MS = 5_000;
 /** Starts that were missed longer ago are not made up. */
 const MADE_UP_MS = 24 * 3_600_000;
 
-/** The first time after `at`, in epoch ms; nothing if there are no more. */
+/** The first planned time after `at`, in epoch ms; undefined if there is none. */
 export type NextAfter = (at: number) => number | undefined;
 
-/** @throws Error that says what is allowed */
+/** @throws Error with what is allowed */
 export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['options']): NextAfter {
   const problem = scheduleProblem({ schedule, timeZone });
   if (problem !== undefined) throw refuse('bad-trigger', problem);
@@ -39,7 +39,7 @@ export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['o
     const everyMs = Number(count) * (UNITS[unit] ?? 1) * MINUTE_MS;
     return (at) => (Math.floor(at / everyMs) + 1) * everyMs;
   }
-  // `L` alone in the field for the weekday means Saturday, which croner knows by its number.
+  // `L` alone as the weekday means Saturday; croner needs its number.
   const fields = cronFields(schedule)?.map((field, at) =>
     at === WEEKDAY_AT ? lastIsSaturday(field) : field,
   );
@@ -48,7 +48,7 @@ export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['o
   const cron = new Cron(`0 ${fields?.join(' ')}`, options);
   return (at) => {
     for (let next = cron.nextRun(new Date(at)); next !== null; next = cron.nextRun(next)) {
-      // A time that the change to summer time skips is left out, as on AWS, and not moved.
+      // croner moves a time that the change to summer time skips; AWS leaves it out, and so does this.
       if (cron.match(next)) return next.getTime();
     }
     return undefined;
@@ -90,7 +90,7 @@ export async function keepSchedule(declared: ScheduleTrigger, parts: SchedulePar
     try {
       next ??= nextAfter(declared.options);
       latest = within(latest ?? (await firstLatest(trigger, parts)), clock.now());
-      // A schedule without a next time gets one if the clock is set back.
+      // A schedule without a next time keeps running, because it has one again if the clock is set back.
       const dueAt = latestDue(next, latest, clock.now()) ?? next(latest) ?? Number.POSITIVE_INFINITY;
       if (dueAt > clock.now()) await clock.sleep(Math.min(dueAt - clock.now(), LONGEST_SLEEP_MS), stopping);
       else {
@@ -105,7 +105,7 @@ export async function keepSchedule(declared: ScheduleTrigger, parts: SchedulePar
   }
 }
 
-/** A schedule that is new to this file begins now. */
+/** The time to begin from: the stored one, or now if the schedule is new to this file. */
 async function firstLatest({ name }: Trigger, { planned, clock }: ScheduleParts): Promise<number> {
   const known = await planned.read(name);
   if (known !== undefined) return known;
@@ -114,13 +114,10 @@ async function firstLatest({ name }: Trigger, { planned, clock }: ScheduleParts)
   return now;
 }
 
-/**
- * Limits the latest time: one from a clock that was ahead becomes now, and missed starts are made up within
- * bounds.
- */
+/** Limits the stored time: at most now (the clock may have been ahead), at least `MADE_UP_MS` ago. */
 const within = (latest: number, now: number): number => Math.min(now, Math.max(latest, now - MADE_UP_MS));
 
-/** The last of several times that have passed: a restart makes up only one start. */
+/** The last planned time that has passed, because a restart makes up only one start. */
 function latestDue(next: NextAfter, after: number, now: number): number | undefined {
   let due: number | undefined;
   for (let at = next(after); at !== undefined && at <= now; at = next(at)) due = at;

@@ -12,7 +12,7 @@ import type { Fetches } from './http.ts';
 import type { Tokens } from './tokens.ts';
 import type { Served } from './workflows.ts';
 
-/** Answers a call from this process, as the port does. */
+/** Answers a call from this process as a request to the port. */
 export type Api = Fetches;
 
 export interface ServerOptions {
@@ -27,8 +27,8 @@ export interface ServerOptions {
   /** How many attempts of an agent may run at the same time. @default 100 */
   readonly concurrency?: number;
   /**
-   * Whether agents' code runs in separate processes, which can be killed without this one, or in this one.
-   * @default 'in-process', but for those of `isolate`
+   * Whether agents' code runs in separate processes, which can be killed alone, or in this one.
+   * @default 'in-process', except for agents in `isolate`
    */
   readonly agents?: 'workers' | 'in-process';
   /** The memory that each of those processes may have, in MB. @default 2,048 */
@@ -45,7 +45,7 @@ export interface ServerOptions {
   /** How long attempts and calls may continue after the server is stopped. @default 20 s */
   readonly stopWithinMs?: number;
   /**
-   * The process belongs to the server: it is killed if nothing else ends an attempt (`watchdog.ts`).
+   * Whether the server may kill this process if nothing else ends an attempt (`watchdog.ts`).
    * @default false, as in a test
    */
   readonly isOwnProcess?: boolean;
@@ -58,11 +58,11 @@ export interface ServerOptions {
   readonly listeners?: readonly Listener[];
   /** The receiver of events, which are signed and sent at least once. @default nobody */
   readonly eventsTo?: EventTarget;
-  /** Signs the news that goes to the address of a start's `callbackUrl`. @default no start may have one */
+  /** Signs the events sent to the `callbackUrl` of a start. @default no start may have one */
   readonly notificationSecret?: Buffer;
-  /** Whether such an address may be on this machine or in a private network. @default false */
+  /** Whether a `callbackUrl` may be on this machine or in a private network. @default false */
   readonly allowsPrivateNotifications?: boolean;
-  /** Called once when the file can no longer be read or written: then the server is useless. */
+  /** Called once when the file can no longer be read or written: the server must then end. */
   readonly onBroken?: (error: Error) => void;
   /** Called before each commit: an error that it throws counts as the disk's. For tests. */
   readonly onCommit?: () => void;

@@ -1,9 +1,8 @@
 /**
  * All of Steadfast in one process, over one file: API, agents, supervisor, audit, schedules.
  *
- * Owns: the order in which the parts start and stop, and that nothing is left behind. Does not own: any of
- * the parts. `cli/` and the users' test kit may import it; `lib` does not depend on it, and it does not
- * depend on the CDK.
+ * Owns: starting and stopping the parts in order, and leaving nothing behind. Does not own: any of the parts.
+ * `cli/` and `kit/` may import it. `lib` does not depend on it, nor it on the CDK.
  *
  * Start: the file and its lock; the queue; the API; then resuming, supervision and schedules. Stop: no new
  * call, message or evaluation; work in progress continues within its grace period; the file.
@@ -56,11 +55,11 @@ export interface Server {
   readonly url: string;
   readonly port: number;
   readonly workflows: readonly string[];
-  /** The paths for third parties, who are identified by their signatures. */
+  /** The paths for webhooks, whose senders are identified by their signatures. */
   readonly webhooks: readonly string[];
-  /** Answers a call from this process as the port does. */
+  /** Answers a call from this process as a request to the port. */
   readonly answer: Answers;
-  /** Resolves once everything that an earlier process left continues. */
+  /** Resolves once the work that an earlier process left has been resumed. */
   readonly resumed: Promise<Resumed>;
   readonly stop: () => Promise<void>;
 }
@@ -69,12 +68,12 @@ const CONCURRENCY = 100;
 const STOP_WITHIN_MS = 20_000;
 const RETENTION_MS = 30 * 24 * 3_600_000;
 const METRICS_EVERY_MS = 60_000;
-/** The time for an evaluation, and for the rest of a page of the audit. */
+/** How long a stop waits for the loops: enough for an evaluation, or the rest of a page of the audit. */
 const LOOPS_END_MS = 2_000;
 /** The longest gap between two messages for one piece of work, including the time to take one. */
 const LONGEST_GAP_MS = 30 * 60_000;
 
-/** @throws Error that says what to do, and leaves nothing behind */
+/** @throws Error with advice, after releasing everything */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { host: address = LOOPBACK, tokens = Tokens.none } = options;
   if (address !== LOOPBACK && tokens.size === 0)
@@ -92,7 +91,7 @@ async function expireAll(database: Database, { now }: EndingClock): Promise<void
   while ((await database.expire(now())) > 0);
 }
 
-/** Calls of the loops to the file, besides their ports. */
+/** Functions of the file that the loops use besides their ports. */
 interface FileCalls {
   readonly expire: () => unknown;
   readonly open: () => Promise<OpenNow>;
@@ -101,7 +100,7 @@ interface FileCalls {
 
 const NONE: Resumed['missing'] = new Map();
 
-/** How long a failure to store a large value is news: a call with such a value may never be repeated. */
+/** How long a failure to store a large value is reported: no later call may prove that the fault is gone. */
 const VALUES_LAST_MS = 60_000;
 
 class Running {
@@ -130,11 +129,11 @@ class Running {
   #jumped(byMs: number, skippedMs: number): void {
     const { logger } = this.#telemetries.of({ role: 'server' });
     logger.warn('clock-jumped', { ms: byMs, aheadMs: this.#time.aheadMs, detail: jumpText(byMs) });
-    // The attempts in progress send heartbeats again within the time that a lease has.
+    // Gives the attempts in progress the length of a lease to send heartbeats again.
     if (skippedMs >= JUMP_MS) this.#away(skippedMs);
   }
 
-  /** Nothing ran here for this long. */
+  /** Called when the event loop was blocked for this long. */
   #stood(ms: number, blocked: BlockedSteps): void {
     blocked.noticed(ms);
     // In this process, a separate thread ends authors' code (`watchdog.ts`).
@@ -315,7 +314,8 @@ class Running {
       stopping: signal,
     });
     const memory = { plans, grace: this.#grace };
-    // Executions whose agent is missing here; a supervisor would find them half a minute later.
+    // Passes on executions whose agent is missing here: the supervisor alone would find them half a minute
+    // later.
     let missing: Resumed['missing'] = NONE;
     void resumed.then((found) => (missing = found.missing)).catch(() => undefined);
     const takeMissing = (): Resumed['missing'] => {
@@ -335,7 +335,7 @@ class Running {
   #schedules(scheduler: Scheduler, { planned }: Roles): Promise<void>[] {
     const { logger } = this.#telemetries.of({ role: 'starter' });
     return keepSchedules(this.#options.served.triggers, {
-      // Schedules use the machine's time, whatever the clock was before.
+      // Schedules use the machine's time, even if the server's time is ahead.
       clock: { now: this.#machine.wall, sleep: this.#clock.sleep },
       random: this.#boot,
       planned,

@@ -1,8 +1,7 @@
 /**
- * The one receiver of all events, as `--events-to` names it.
+ * Checks the URL and the secret of the receiver of all events (`--events-to`).
  *
- * Owns: what its URL and its secret may be. Does not own: the form of an event (`lib/notifications`), when it
- * is sent (`event-outbox.ts`).
+ * Does not own: the form of an event (`lib/notifications`), when it is sent (`event-outbox.ts`).
  */
 
 import { SHORTEST_SECRET, signingKey } from '../lib/notifications/signed-event.ts';
@@ -27,7 +26,7 @@ export function eventTarget(url: string, secret: string | undefined): EventTarge
   return { url, secret: eventSecret('--events-to', secret) };
 }
 
-/** @param what needs it @throws Error that says what is wrong and what is allowed */
+/** @param what the option that needs it @throws Error with the fault and what is allowed */
 export function eventSecret(what: string, secret = ''): Buffer {
   const key = signingKey(secret);
   if (typeof key !== 'string') return key;

@@ -1,24 +1,23 @@
 /**
- * The time of a server whose machine's clock may be set: it never goes back.
+ * The time of a server. It never goes back, even if the machine's clock is set back.
  *
  * Owns: how far this time is ahead of the machine's, and the report that the clock was set. Does not own:
- * sleeping (`ending-clock.ts`), schedules, which use the machine's clock (`schedules.ts`).
+ * sleeping (`ending-clock.ts`). Schedules use the machine's clock (`schedules.ts`).
  *
- * All instants in the file are in this time, so setting the clock back delays none of them: a wait of ten
- * minutes lasts ten minutes. The time continues from where it was, and approaches the machine's again by
- * running a little slower. If the clock is set forward, or the machine slept, the time follows at once: that
- * time has passed, as it does for a server that was off. Between two runs the file keeps the last run's time
- * (`latest-time.ts`).
+ * All instants in the file are in this time, so a wait of ten minutes lasts ten minutes even if the clock is
+ * set back meanwhile. After that, this time runs a little slower until the machine's has caught up. If the
+ * clock is set forward, or the machine slept, this time follows at once, as after a server was off. Between
+ * two runs the file keeps the last run's time (`latest-time.ts`).
  */
 
 import { MACHINE, type MachineTime } from '../lib/aws/clock.ts';
 
 /**
- * A smaller jump is not reported: the two clocks are read one after the other, and are corrected in small
+ * Smaller jumps are not reported: the two clocks are read one after the other, and are corrected in small
  * steps.
  */
 export const JUMP_MS = 500;
-/** The share of the passing time by which a time that is ahead approaches the machine's. */
+/** How much slower a time that is ahead runs, as a fraction. */
 const CATCH_UP = 0.05;
 
 /** Describes a jump in words. @param byMs below zero: the clock was set back */
@@ -60,9 +59,8 @@ export class SteadyTime {
   };
 
   /**
-   * @param at the time of the previous process, whose instants are in the file
-   * @returns how much later it is now: a server that was off and a clock that was set meanwhile are the same
-   * here
+   * @param at the previous process's time, from its file: this time continues from there
+   * @returns how much later it is now, because the server was off or the clock was set
    */
   goOnFrom(at: number): number {
     const byMs = this.now() - at;

@@ -1,8 +1,8 @@
 /**
- * The supervisor and the audit of a single-process server: loops, instead of schedules that start them.
+ * Runs the supervisor and the audit of a single-process server, in loops instead of by schedules.
  *
- * Owns: when they sweep and read, and that they end. Does not own: a sweep (`lib/supervisor/sweep.ts`), a
- * pass of the audit (`lib/supervisor/audit.ts`), the clock that they use (`loop-clock.ts`).
+ * Owns: when they sweep and read, and ending them. Does not own: a sweep (`lib/supervisor/sweep.ts`), a pass
+ * of the audit (`lib/supervisor/audit.ts`), the clock that they use (`loop-clock.ts`).
  */
 
 import type { OpenNow } from '../lib/aws/open-now.ts';
@@ -17,7 +17,7 @@ import { receiptBook } from '../lib/supervisor/receipts.ts';
 import { STAYS_WHEN_BUSY } from '../lib/supervisor/stay.ts';
 import { tick } from '../lib/supervisor/sweep.ts';
 
-/** Searching an index in the same process costs next to nothing. */
+/** The interval of sweeps: searching an index in the same process costs next to nothing. */
 const SWEEP_EVERY_MS = 1_000;
 /** The interval at which the metrics of sweeps are written. */
 const TICK_MS = 60_000;
@@ -26,22 +26,21 @@ const AUDIT_EVERY_MS = 60_000;
 const PASS_EVERY_MS = 3_600_000;
 /** How many pages of large values one run reads, up to 1,000 values each. */
 const VALUE_PAGES = 5;
-/** How many pages of 1 MB one run reads: it then blocks the loop for less than a step may. */
+/** How many pages of 1 MB one run reads. */
 const AUDIT_PAGES = 100;
 
-/** Its clock's sleep ends with `stopping`. */
+/** Makes sleeps of the ports' clock end with `stopping`. */
 const untilStopped = <P extends Pick<Ports, 'clock'>>(ports: P, stopping: AbortSignal): P => ({
   ...ports,
   clock: { now: ports.clock.now, sleep: (ms, signal) => ports.clock.sleep(ms, signal ?? stopping) },
 });
 
-/** A supervisor's calls to its process. */
+/** Functions of the process that the supervisor calls. */
 export interface Beside {
   /** Counts what is open, once a minute. */
   readonly open: () => Promise<OpenNow>;
   /**
-   * Executions that wait for a missing agent and were found by others than its sweeps since the last call, by
-   * agent.
+   * By missing agent, the executions that wait for it and were found outside the sweeps since the last call.
    */
   readonly takeMissing: () => Missing;
 }
@@ -72,7 +71,7 @@ export async function supervise(
   }
 }
 
-/** Adds the missing agents to those that its sweeps have found. */
+/** Adds these missing agents to those found by the sweeps. */
 function withMissing(sweeps: readonly ShardSweep[], missing: Missing): readonly ShardSweep[] {
   const [first, ...others] = sweeps;
   if (first === undefined || missing.size === 0) return sweeps;
@@ -81,7 +80,7 @@ function withMissing(sweeps: readonly ShardSweep[], missing: Missing): readonly 
   return [{ ...first, missing: all }, ...others];
 }
 
-/** @param expire removes items that have outlived their retention */
+/** @param expire removes items whose retention is over */
 export async function auditAlways(
   given: AuditPorts & ValuesAuditPorts,
   { logger, meter }: Telemetry,

@@ -1,8 +1,8 @@
 /**
- * The tokens that admit callers; each token has a caller's name.
+ * Reads and checks the tokens of callers; each token has a caller's name.
  *
- * Owns: how they are written, with the kinds of calls that each allows, and their comparison in constant
- * time. Does not own: when one is needed (`http.ts`), the kind of a call (`lib/api/calls.ts`).
+ * Owns: their format, the kinds of calls that each allows, and comparing them in constant time. Does not own:
+ * when a token is needed (`http.ts`), the kind of a call (`lib/api/calls.ts`).
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -11,9 +11,9 @@ import { isCallerName } from '../lib/core/values/caller.ts';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Shorter tokens can be guessed. */
+/** The minimum length, so that a token cannot be guessed. */
 const LEAST_CHARS = 16;
-/** The characters that a header may have; a token with any other would admit nobody. */
+/** The characters that a header may have; no caller could send any other. */
 const SENDABLE = /^[\x21-\x7e]+$/;
 /** The caller whose token has no name beside it. */
 const UNNAMED = 'token';
@@ -46,7 +46,7 @@ export class Tokens {
   /**
    * @param text one token per line: `<name> <token>`, the token alone, or `<name> <token> start,read` with
    * its scopes; empty lines and those with # are ignored
-   * @throws Error that says which line cannot be used, without any token
+   * @throws Error that names the line, without the token
    */
   static read(text: string): Tokens {
     const lines = text.split('\n').map((line) => line.trim());
@@ -78,7 +78,7 @@ export class Tokens {
 }
 
 /**
- * A token without scopes allows everything. @throws Error that says which line is wrong, and what is allowed
+ * Reads the scopes; a token without scopes allows everything. @throws Error with the line and what is allowed
  */
 function scopesIn(text: string | undefined, line: number): ReadonlySet<CallKind> {
   const scopes = text?.split(',') ?? KINDS;

@@ -1,9 +1,9 @@
 /**
- * Why writes fail now: for `/health`, and for the log: at the beginning, once a minute with the number of
- * refused commits, and at the end. A server writes each minute (`latest-time.ts`).
+ * Reports why writes fail: to `/health`, and in the log at the first failure, once a minute with the number
+ * of refused commits, and at the end. A server writes each minute (`latest-time.ts`).
  *
- * Owns: since when. Does not own: the meaning of SQLite's errors (`sqlite/trouble.ts`), the texts about it
- * (`lib/explain/situation.ts`).
+ * Owns: when the failures began and ended. Does not own: the meaning of SQLite's errors
+ * (`sqlite/trouble.ts`), the texts about it (`lib/explain/situation.ts`).
  */
 
 import type { Telemetry } from '../lib/aws/ports.ts';
@@ -18,23 +18,25 @@ export class UnkeptWrites {
   #trouble: StorageTrouble | undefined;
   readonly #lastsMs: number;
   #failedAt = 0;
-  /** The series of failures that the log reports, with no minute without one between them. */
+  /** The current series of failures: a minute without a failure ends it. */
   #row: { readonly since: number; saidAt: number; refused: number } | undefined;
 
-  /** @param lastsMs how long the latest failure is evidence about the disk. @default forever */
+  /**
+   * @param lastsMs how long a failure is reported if no write succeeds or fails after it. @default forever
+   */
   constructor(clock: Clock, logger: Telemetry['logger'], lastsMs: number = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
     this.#logger = logger;
     this.#lastsMs = lastsMs;
   }
 
-  /** Absent while writes succeed. */
+  /** The current trouble; undefined while writes succeed. */
   readonly now = (): StorageTrouble | undefined => {
     if (this.#clock.now() - this.#failedAt > this.#lastsMs) this.#trouble = undefined;
     return this.#trouble;
   };
 
-  /** A commit was not made, or a large value not stored. */
+  /** Called when a commit or storing a large value failed. */
   readonly onFailed = (failure: Failure): void => {
     const now = this.#clock.now();
     this.#endRow(now);

@@ -1,20 +1,19 @@
 /**
- * A thread that kills this process if an attempt in it continues past its process deadline.
+ * Kills this process, from a thread, if an attempt continues past its process deadline.
  *
- * Owns: the deadlines of the attempts in progress, in a place where the thread reads them. Does not own:
- * which attempts there are (`agents.ts`), how long they may take (`core/plan/agent.ts`).
+ * Owns: the deadlines of the attempts in progress, in memory that the thread shares. Does not own: which
+ * attempts there are (`agents.ts`), how long they may take (`core/plan/agent.ts`).
  *
- * `processDeadline` is a promise that an attempt no longer acts. Code that ignores its abort, or never
- * returns to the event loop, can be ended only with its process; on AWS the platform does that. The next
- * process records the deaths of all attempts and continues.
+ * `processDeadline` is a promise that an attempt no longer acts. Code that ignores its abort, or blocks the
+ * event loop, can be ended only with its process. On AWS, Lambda does that. The next process records the
+ * deaths of all attempts and continues.
  */
 
 import { Worker as Thread } from 'node:worker_threads';
 
 /**
- * The thread's code as text, so that it is the same for TypeScript and for a bundle. The first number is how
- * long this process has run: setting the clock, or a pause of the machine or the process, does not count as
- * an attempt's time.
+ * The thread's code, as text so that it works in TypeScript and in a bundle. The first number is how long
+ * this process has run: changes of the clock and pauses do not count as an attempt's time.
  */
 export const WATCH = `
 const { workerData: { shared, names } } = require('node:worker_threads');

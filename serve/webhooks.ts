@@ -1,9 +1,9 @@
 /**
- * Webhooks of a server: each signed request is a start, or the answer to a callback.
+ * Serves webhooks: a signed request starts an execution or answers a callback.
  *
- * Owns: the request on the port, which needs no token, and what is written before it is answered. Does not
- * own: the checks (`lib/webhooks/receive.ts`), the start (`lib/scheduler/starter.ts`). There is no queue in
- * between: a sender repeats its request until it gets 200.
+ * Owns: receiving requests without a token, and storing each before it is answered. Does not own: the checks
+ * (`lib/webhooks/receive.ts`), the start (`lib/scheduler/starter.ts`). There is no queue in between: a sender
+ * repeats its request until it gets 200.
  */
 
 import type { IncomingMessage, RequestListener } from 'node:http';
@@ -30,8 +30,8 @@ import { readBody } from '../local/http/read-body.ts';
 
 const SECRET_WITHIN_MS = 5_000;
 /**
- * Refusals that the sender can do nothing about: it has sent the message before in another form, or its
- * execution has ended. The log reports them.
+ * Refusals that the sender cannot correct, so they are only logged: the message came before in another form,
+ * or its execution has ended.
  */
 const REPEATED: ReadonlySet<string> = new Set(['already-closed', 'key-reused', 'ended']);
 
@@ -97,7 +97,7 @@ const listenerOf =
       .catch(() => response.destroy());
   };
 
-/** Answers a request. One that announces its length is refused before it is read. */
+/** Answers a request. If its header announces too many bytes, it is refused unread. */
 async function answerTo(receive: Receive, request: IncomingMessage): Promise<WebhookAnswer> {
   const { method = 'GET', headers } = request;
   if (Number(headers['content-length'] ?? 0) > MAX_WEBHOOK_BYTES) return TOO_LARGE;

@@ -1,4 +1,4 @@
-/** The end of a piece of work, or of the time that it gets. Does not own: what happens to the work then. */
+/** Waits for a promise, but only for a limited time. Does not own: what happens to the work then. */
 
 import { clock } from '../lib/aws/clock.ts';
 

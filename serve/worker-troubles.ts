@@ -1,14 +1,14 @@
 /**
- * Recent deaths of processes that agents' code has caused.
+ * Counts the recent deaths of processes for agents' code.
  *
- * Owns: counting them, and how long they are news. Does not own: who caused a death
+ * Owns: the counts, and how long they are reported. Does not own: who caused a death
  * (`lib/worker/isolated-process.ts`), when an agent gets processes of its own (`workers.ts`).
  */
 
 import { LOST_FRESH_MS, type LostAttempts } from '../lib/core/records/receipts.ts';
 import type { WorkerEnds, WorkerTroubles } from '../lib/core/records/worker-ends.ts';
 
-/** An end of a process that several agents share. */
+/** The death of a process for agents' code. */
 export interface Ended {
   /** The agent at fault, if it is known. */
   readonly agent?: string;
@@ -19,7 +19,7 @@ export interface Ended {
 
 export class TroubleBook {
   readonly #lost = new Map<string, LostAttempts>();
-  /** Ends by the agent at fault; under undefined, those with an unknown agent. */
+  /** Deaths by the agent at fault, or under undefined if it is unknown. */
   readonly #ends = new Map<string | undefined, Omit<WorkerEnds, 'agent' | 'oneOf'>>();
   #atWork = new Map<string, number>();
 

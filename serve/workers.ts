@@ -1,13 +1,12 @@
 /**
  * The processes that run agents' code, apart from the server's.
  *
- * Owns: which agents share a process, when an agent gets its own, and the reports about agents that end a
- * process. Does not own: a process and its calls (`lib/worker/isolated.ts`), what a process runs
- * (`isolated-process.ts`).
+ * Owns: which agents share a process, when an agent gets its own, and reporting agents that end a process.
+ * Does not own: a process and its calls (`lib/worker/isolated.ts`), its program (`isolated-process.ts`).
  *
  * There is one process for all agents, and one for each attempt of an agent that declares `isolate`. An agent
- * that was at work when the shared process ended twice, or blocked it once, gets processes of its own. So the
- * culprit becomes known: an attempt alone in a process is charged with its death.
+ * gets processes of its own if it was running both times that the shared process died, or blocked it once. So
+ * the culprit becomes known: if a process dies, its only attempt is at fault.
  */
 
 import { relative } from 'node:path';
@@ -20,9 +19,9 @@ import type { Trouble } from '../lib/worker/isolated-words.ts';
 import type { TroubleBook } from './worker-troubles.ts';
 import type { Served, ServedAgent } from './workflows.ts';
 
-/** How many times an agent may be at work when the shared process ends. */
+/** An agent that was running at this many deaths of the shared process leaves it. */
 const MOST_ENDS = 2;
-/** After this long without another end, the agent shares again. */
+/** After this long without another death, the agent shares again. */
 const FORGOTTEN_MS = 3_600_000;
 /** The most simultaneous attempts of an agent that got processes without asking for them. */
 const MOST_OF_ITS_OWN = 8;
@@ -32,22 +31,22 @@ export interface WorkersOptions {
   readonly agents: Served['agents'];
   /** Agents whose attempts each have a process of their own, besides those that declare it. */
   readonly isolate: readonly string[];
-  /** Whether all others run here, too, and not in the server's process. */
+  /** Whether all other agents also run in separate processes. */
   readonly areApart: boolean;
   /** The memory limit of each process. */
   readonly memoryMb: number;
   readonly now: () => number;
   /** How long the server has run, in ms (`loop-clock.ts`). */
   readonly ran: () => number;
-  /** The troubles that the status, health and the page show. */
+  /** The troubles that the status, `/health` and the console show. */
   readonly troubles: TroubleBook;
   readonly log: (what: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** How often an agent's code has ended a process, by agent. */
+/** How often a process died while an agent was running. */
 interface Ends {
   readonly times: number;
-  /** The weight towards a process of its own: a block alone is enough. */
+  /** At `MOST_ENDS` the agent gets its own process: a death counts one, a block counts enough alone. */
   readonly weight: number;
   readonly since: number;
   readonly at: number;
@@ -55,7 +54,7 @@ interface Ends {
 
 export class Workers {
   readonly #options: WorkersOptions;
-  /** Agents that start in the shared process, and those that never do. */
+  /** Agents that begin in the shared process. */
   readonly #sharing: readonly string[];
   readonly #isolated: ReadonlySet<string>;
   readonly #shared: ProcessPool | undefined;
@@ -84,7 +83,7 @@ export class Workers {
     for (const pool of this.#own.values()) pool.warm();
   }
 
-  /** Called when the clock was set forward, or nothing ran for long. */
+  /** Called when the clock was set forward or the event loop was blocked. */
   readonly timeSkipped = (): void => {
     for (const pool of this.#pools) pool.timeSkipped();
   };
@@ -97,7 +96,7 @@ export class Workers {
     return [...(this.#shared === undefined ? [] : [this.#shared]), ...this.#own.values()];
   }
 
-  /** The performer of the agent's attempts; undefined if the server's own process performs them. */
+  /** Runs the agent's attempts in a separate process; undefined if they run in the server's own. */
   of({ agent }: Worker): Pick<Worker, 'implementation' | 'enter'> | undefined {
     const { name } = agent.spec;
     if (!this.#isolated.has(name) && !this.#sharing.includes(name)) return undefined;
@@ -116,7 +115,7 @@ export class Workers {
   }
 
   #ownOf(name: string): ProcessPool {
-    // The agent did not ask to be killed at the end of its lease: alone, it blocks nobody.
+    // The agent did not ask to be killed at the end of its lease, and alone in a process it blocks no other.
     const pool = this.#poolOf(name, { most: MOST_OF_ITS_OWN, isPatient: true });
     this.#own.set(name, pool);
     return pool;

@@ -1,8 +1,8 @@
 /**
- * A project's workflow folders, loaded into this process: workflows, agents with their code, triggers.
+ * Loads a project's workflow folders into this process: workflows, agents with their code, triggers.
  *
- * Owns: which handler belongs to which agent, and which agents cannot run here. Does not own: the search and
- * its refusals (`lib/infra/discover.ts`), which does not load the CDK.
+ * Owns: assigning handlers to agents. Does not own: finding workflows and refusing bad ones
+ * (`lib/infra/discover.ts`, which does not load the CDK).
  */
 
 import { existsSync, readdirSync } from 'node:fs';
@@ -21,9 +21,12 @@ import { writtenFile } from '../lib/project/project-files.ts';
 
 export interface ServedAgent {
   readonly worker: Worker;
-  /** Absent for the process's own agents. */
+  /** Absent for an agent that has no file and so can run only in this process. */
   readonly file?: string;
-  /** Its author asks for attempts that can be killed, and no other program does its work. */
+  /**
+   * Whether each attempt has a process of its own: the agent asks for it (`isolate`, or `runsIn:
+   * 'container'`) and is not a remote agent.
+   */
   readonly isIsolated: boolean;
 }
 
@@ -35,7 +38,7 @@ export interface Served {
   readonly warnings: readonly string[];
 }
 
-/** Checks handlers in this process, which loads the modules anyway. */
+/** Checks handlers in this process, because it loads the modules anyway. */
 const ask: AskHandlers = (files) =>
   Promise.all(
     files.map(async (file) => {
@@ -53,7 +56,7 @@ const ask: AskHandlers = (files) =>
 /**
  * @param root the project's folder
  * @param folders folders that contain workflow folders
- * @throws DiscoveryError that says what is wrong and where
+ * @throws DiscoveryError with the fault and the file
  */
 export async function loadWorkflows(
   root: string,
@@ -101,7 +104,7 @@ async function loaded(file: string, shown: string, name: string): Promise<unknow
   }
 }
 
-/** The places of workflow folders in a project. */
+/** Where a project may have its workflow folders. */
 const PARENTS = ['.', 'workflows', 'examples'];
 
 /** The workflow folders for a path: the path itself, or those in it. @throws DiscoveryError */

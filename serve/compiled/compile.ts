@@ -1,12 +1,12 @@
 /**
  * Compiles a project's files to JavaScript, one by one, for a process without a TypeScript loader.
  *
- * Owns: what a name in an import becomes, and which projects are refused. Does not own: where the results are
- * stored (`kept.ts`).
+ * Owns: rewriting the names in imports, and refusing projects that it cannot compile safely. Does not own:
+ * where the results are stored (`kept.ts`).
  *
- * B1 The graph of modules stays the author's: no file is merged into another, so all are evaluated in the
- * same order. B2 Anything that could mean something else from another folder is refused, and the loader
- * handles it.
+ * B1 The module graph does not change: no file is merged into another, so all are evaluated in the same
+ * order. B2 Code that could behave differently in another folder is refused; the loader then loads the
+ * project.
  */
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -16,24 +16,26 @@ import { pathToFileURL } from 'node:url';
 import { build, type Plugin, stop } from 'esbuild';
 import { hashOf } from './hash.ts';
 
-/** A package for `import`; for `require`, the module cache shares it (`../author.ts`). */
+/** A package that `import` shares; `require` shares it through the module cache (`../author.ts`). */
 export interface SharedPackage {
-  /** The package's folder, without links: another copy of it is not replaced. */
+  /** The package's real folder. Another copy of the package is not replaced. */
   readonly folder: string;
   readonly url: string;
 }
 
 export interface CompileOptions {
-  /** The folder of the results; names of packages are resolved from there. */
+  /** The folder for the results; package names are resolved from there. */
   readonly into: string;
   /** Packages by the name that an author imports. */
   readonly shared: Readonly<Record<string, SharedPackage>>;
 }
 
 export interface Compiled {
-  /** Text by file: the project's files, and the manifests that say their kind. */
+  /**
+   * The text of each file read: the project's files, and the package.json files that set their module kind.
+   */
   readonly inputs: ReadonlyMap<string, string>;
-  /** Results by file of the project; absent if the project was refused. */
+  /** The result for each file of the project; absent if the project was refused. */
   readonly outputs?: ReadonlyMap<string, Output>;
 }
 
@@ -44,7 +46,10 @@ export interface Output {
 
 class Refused extends Error {}
 
-/** Names that are computed at run time, and code that depends on compiler settings or on the file's place. */
+/**
+ * Code that cannot be compiled safely: computed names, or a dependence on compiler settings or on the file's
+ * location.
+ */
 const UNSURE: readonly RegExp[] = [
   /\bimport\s*\(\s*(?!['"])/,
   /\brequire\s*(?:\(\s*(?!['"])|\.)/,
@@ -58,15 +63,12 @@ const UNSURE_SETTINGS = /"(?:useDefineForClassFields|paths)"|"target"\s*:\s*"es(
 const DECLARES = /"steadfast"\s*:/;
 const ENDINGS: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
 const IN_PACKAGES = `${sep}node_modules${sep}`;
-/** Marks a question that is for esbuild itself. */
+/** Marks a resolve request that this plugin leaves to esbuild. */
 const OWN = 'own';
 
 type Kind = 'cjs' | 'esm';
 
-/**
- * @param files the files of one project @returns nothing to load if only the loader can be sure to do what is
- * meant
- */
+/** @param files the files of one project @returns no outputs if the project must be loaded by the loader */
 export async function compile(files: readonly string[], options: CompileOptions): Promise<Compiled> {
   const project = new Project(options);
   try {
@@ -76,12 +78,12 @@ export async function compile(files: readonly string[], options: CompileOptions)
     if (error instanceof Refused) return { inputs: project.inputs };
     throw error;
   } finally {
-    // esbuild has a process of its own, which a server no longer needs.
+    // Ends esbuild's separate process, which a server no longer needs.
     await stop();
   }
 }
 
-/** A file has the same name at each start, so that results can import each other. */
+/** The result's name, the same at each start, so that results can import each other. */
 const nameOf = (file: string, kind: Kind): string =>
   `${basename(file, extname(file))}-${hashOf(file).slice(0, 10)}.${kind === 'esm' ? 'mjs' : 'cjs'}`;
 
@@ -164,9 +166,7 @@ class Project {
     return outputFiles[0]?.text ?? '';
   }
 
-  /**
-   * Every name stays an import: a file of the project becomes its result; a package is resolved as before.
-   */
+  /** Keeps every import: one of a project's file now names its result; a package is resolved as before. */
   #names(file: string, kind: Kind, below: string[]): Plugin {
     return {
       name: 'names',
@@ -193,7 +193,7 @@ class Project {
     if (own !== 'steadfast' && !from.includes(IN_PACKAGES)) throw new Refused(name);
     const shared = this.#options.shared[name];
     if (shared?.folder === from) return kind === 'esm' ? shared.url : name;
-    // The package would have an entry of its own beside the shared one.
+    // The package would load its own copy of the entry beside the shared one.
     if (own !== 'steadfast' && DECLARES.test(readFileSync(join(from, 'package.json'), 'utf8')))
       throw new Refused(name);
     return name;

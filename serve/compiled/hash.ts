@@ -1,4 +1,4 @@
-/** The address of a text. */
+/** Hashes a text, to name and compare files by content. */
 
 import { createHash } from 'node:crypto';
 

@@ -1,11 +1,11 @@
-/** The files of a project that its files import, as far as their text shows. */
+/** Finds the project's files that given files import, from their text. */
 
 import { resolve } from 'node:path';
 import { build, stop } from 'esbuild';
 
 /**
  * @param files absolute paths @param root the project's folder
- * @returns these files and the files that they import, absolute, without packages; nothing if one cannot be
+ * @returns these files and the files that they import, absolute, without packages; undefined if one cannot be
  * read
  */
 export async function filesImportedBy(
@@ -23,7 +23,7 @@ export async function filesImportedBy(
     platform: 'node',
     logLevel: 'silent',
   }).catch(() => undefined);
-  // esbuild has a process of its own.
+  // Ends esbuild's separate process.
   await stop();
   if (built === undefined) return undefined;
   const inputs = Object.keys(built.metafile.inputs).filter((input) => !input.includes('node_modules/'));

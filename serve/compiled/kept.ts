@@ -1,11 +1,11 @@
 /**
  * Stores the results of an earlier start below `node_modules`, where Node finds the same packages.
  *
- * Owns: whether a result still matches the files, and that an incomplete one is never loaded. Does not own:
+ * Owns: checking that a result still matches the files, and never loading an incomplete one. Does not own:
  * how a file is compiled (`compile.ts`).
  *
- * B3 A result is loaded only if each input and each result has the text that it had. B4 A project without a
- * writable folder has no stored results.
+ * B3 A result is loaded only if no input and no result has changed. B4 A project without a writable folder
+ * has no stored results.
  */
 
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,9 +18,9 @@ export type Instead = ReadonlyMap<string, string>;
 
 export interface KeptOptions {
   readonly shared: CompileOptions['shared'];
-  /** Further inputs of a result, such as the version that made it. */
+  /** Further inputs of a result, such as the version of Steadfast. */
   readonly by: string;
-  /** Loaded only if needed, because esbuild is as large as all the rest. */
+  /** Loads esbuild only when called, because esbuild is as large as all other code together. */
   readonly compile: (files: readonly string[], options: CompileOptions) => Promise<Compiled>;
 }
 
@@ -35,7 +35,7 @@ const FOLDER = join('.cache', 'steadfast-serve');
 
 /**
  * @param files the files of one project that are loaded by their path
- * @returns nothing if the loader is needed
+ * @returns undefined if the project needs the loader
  */
 export async function compiledFor(
   files: readonly string[],
@@ -53,7 +53,7 @@ export async function compiledFor(
     if (kept !== undefined && isFresh(kept, key, into)) return insteadOf(kept, into);
     return insteadOf(keep(into, key, await compile(files, { into, shared })), into);
   } catch {
-    // The folder does not exist, or does not last: compiling at each start still works.
+    // There is no lasting folder for results: the loader still works.
     return undefined;
   }
 }
@@ -67,7 +67,7 @@ function packagesAbove(file: string): string | undefined {
   return undefined;
 }
 
-/** Changes with the installed packages: then a name may mean another package. */
+/** Changes with the installed packages, because a name may then resolve to another package. */
 const installedAt = (packages: string): readonly unknown[] =>
   ['.', '.package-lock.json', '.modules.yaml', '.yarn-state.yml'].map(
     (name) => statSync(join(packages, name), { throwIfNoEntry: false })?.mtimeMs,

@@ -1,5 +1,5 @@
 /**
- * A client of DynamoDB that answers from a file: all code above this interface is the code that runs on AWS.
+ * A DynamoDB client that answers from a file, so that all code above it is the code that runs on AWS.
  *
  * Owns: which function answers which command. Does not own: the commands (`commands.ts`, `pages.ts`), the
  * file (`file.ts`), the time of commits (`group.ts`), when expired items are removed (its caller).
@@ -7,9 +7,9 @@
  *     const { client, expire, close } = openDatabase('steadfast.db');
  *     dynamoStore(client, { table: TABLE_NAME, wakeShards: 8 });
  *
- * A write is answered after its commit, which contains all writes of one turn of the event loop. Reads are
- * strongly consistent and see what is committed. A page that is not the last is answered in the next turn: a
- * caller that reads page after page lets others act in between.
+ * A write is answered after its commit. One commit contains all writes of one turn of the event loop. Reads
+ * are strongly consistent and see what is committed. A page that is not the last is answered in the next
+ * turn: a caller that reads page after page lets others act in between.
  */
 
 import {
@@ -37,15 +37,15 @@ export const TABLE_NAME = 'steadfast';
 export interface DatabaseOptions {
   /** @default TABLE_NAME */
   readonly table?: string;
-  /** Limits the file, in pages of 8 KB: beyond it the disk counts as full. @default as large as the disk */
+  /** The most pages of 8 KB; a larger file counts as a full disk. @default no limit */
   readonly mostPages?: number;
-  /** Makes the error for a file in trouble, such as a full disk. @default the unchanged error */
+  /**
+   * Makes the error that callers get if the file fails, such as on a full disk. @default the unchanged error
+   */
   readonly worded?: (trouble: Error) => Error;
   /** Called once if the disk can no longer be read or written: all further commands are rejected. */
   readonly onBroken?: (error: Error) => void;
-  /**
-   * Called if nothing of a commit was written because of the file's state: an error's code, and a few words.
-   */
+  /** Called with a code and a few words if the file's state prevented a commit. */
   readonly onFailed?: (failure: { readonly code: string; readonly message: string }) => void;
   readonly onCommitted?: () => void;
   /** Called before each commit: an error that it throws counts as the disk's. */
@@ -53,13 +53,13 @@ export interface DatabaseOptions {
 }
 
 export interface Database {
-  /** It has two methods of the SDK's client: `send`, for the commands of our adapters, and `destroy`. */
+  /** It has only two methods: `send`, for the commands of our adapters, and `destroy`. */
   readonly client: DynamoDBClient;
   /** Removes items that have expired by then, some thousand at a time. @returns how many were removed */
   readonly expire: (nowAt: number) => Promise<number>;
   /**
-   * How many items these partitions of the list's index have, and how many with this prefix in their second
-   * key: counted in the index alone, which takes a fiftieth of the time that reading them takes.
+   * Counts the items in these partitions of the list's index, and those whose sort key has this prefix. It
+   * reads only the index, in a fiftieth of the time of reading the items.
    */
   readonly counted: (partitions: readonly string[], prefix: string) => readonly [number, number];
   /**
@@ -75,12 +75,12 @@ export interface Database {
   readonly close: () => void;
 }
 
-/** The number of items in one call of `expire`: some 20 ms. */
+/** The most items that one call of `expire` removes: this takes some 20 ms. */
 const MOST_EXPIRED = 2_000;
 
 /**
  * @param file created if it does not exist; IN_MEMORY: none
- * @throws FileRefused, in a sentence: open elsewhere, not ours, newer, truncated
+ * @throws FileRefused if it is open elsewhere, not ours, newer or truncated
  */
 export function openDatabase(file: string = IN_MEMORY, options: DatabaseOptions = {}): Database {
   const { table: name = TABLE_NAME, mostPages, onBroken = nothing } = options;

@@ -54,12 +54,12 @@ function partOf(key: Key, input: Conditional, bytes: number, write: Part['write'
   const { ConditionExpression } = input;
   const condition = ConditionExpression === undefined ? undefined : expressionOf(ConditionExpression);
   refuseUnused(input, [condition]);
-  // Copies the parts that are read later: the caller may change the rest.
+  // Copies what the commit reads, because the caller may change its arguments.
   const given = {
     ExpressionAttributeNames: input.ExpressionAttributeNames,
     ExpressionAttributeValues: input.ExpressionAttributeValues,
   };
-  // Refuses an undefined name or value now, and not in the commit.
+  // Evaluates once now, so that an undefined name or value is refused before the commit.
   if (condition !== undefined) holds(condition.root, given, {});
   return {
     ...key,
@@ -88,7 +88,7 @@ const deletePart = (table: Table, input: Conditional & { readonly Key: Item | un
 const checkPart = (input: Conditional & { readonly Key: Item | undefined }): Part =>
   partOf(keyOnly(input.Key), input, 0, () => undefined);
 
-/** Whether the condition is that of a record's first version, as in every second write. */
+/** Whether the condition is that the record does not exist, as in every second write. */
 function asksForNone({ condition, given }: Part): boolean {
   const root = condition?.root;
   if (root?.is !== 'exists' || root.wanted || !('path' in root.path)) return false;

@@ -1,13 +1,12 @@
 /**
  * The expressions of conditions, filters and keys.
  *
- * Owns: their grammar, how each is evaluated on an item, and that each is parsed once for all calls that send
- * the same text. Does not own: how values compare (`values.ts`), how a key condition becomes a range
- * (`key-range.ts`).
+ * Owns: their grammar, evaluating them on an item, and caching each parsed text. Does not own: how values
+ * compare (`values.ts`), how a key condition becomes a range (`key-range.ts`).
  *
- * The grammar that our adapters use, and a little more: comparisons, `BETWEEN`, `AND`, `OR`, `NOT`, brackets,
+ * Supported is slightly more than our adapters use: comparisons, `BETWEEN`, `AND`, `OR`, `NOT`, brackets,
  * `attribute_exists`, `attribute_not_exists`, `begins_with`. Paths are names of attributes; anything else is
- * refused, never answered wrongly.
+ * refused.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -41,7 +40,7 @@ const ORDERS: ReadonlySet<string> = new Set(['=', '<>', '<', '<=', '>', '>=']);
 const FUNCTIONS: ReadonlySet<string> = new Set(['attribute_exists', 'attribute_not_exists', 'begins_with']);
 
 const known = new Map<string, Expression>();
-/** Our adapters have some ten texts; a caller that builds a new text each time must not fill the memory. */
+/** The most cached texts. Our adapters have some ten; a caller that builds texts must not fill the memory. */
 const MOST_KNOWN = 1_000;
 
 /** @throws ValidationException */
@@ -219,8 +218,7 @@ function isOrdered(
 }
 
 /**
- * Refuses names and values that none of the call's expressions uses, as DynamoDB does: such a call must be a
- * mistake.
+ * Refuses names and values that none of the call's expressions uses, as DynamoDB does.
  * @throws ValidationException
  */
 export function refuseUnused(given: Given, expressions: readonly (Expression | undefined)[]): void {

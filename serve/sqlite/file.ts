@@ -1,16 +1,17 @@
 /**
- * The file: opening it, the lock on it, its format.
+ * Opens the SQLite file, locks it and checks its format.
  *
- * Owns: which file is ours and in which format, how durable a commit is, that only one process has it open.
+ * Owns: recognizing our files and their format, the durability of commits, and the lock of the one process.
  * Does not own: the rows (`table.ts`), the time of commits (`group.ts`).
  *
  * Invariants
- * - I1 one process: beside the file lies `<file>-lock`, a database under `BEGIN EXCLUSIVE` for as long as the
- *   process lives. The lock is the system's own and goes with the process, whatever ends it. If it was
- *   removed, the process that had it writes nothing more (`in-place.ts`).
+ * - I1 one process: it has `<file>-lock`, a database beside the file, under `BEGIN EXCLUSIVE` as long as it
+ *   lives. The operating system releases the lock when the process ends, however it ends. If the lock file
+ *   was removed, its process writes nothing more (`in-place.ts`).
  * - I2 a commit is on the disk when it returns: WAL with synchronous=FULL.
- * - I3 what is not whole, not ours or newer than this code is refused before anything is written.
- * - I4 what was erased is not in a file that was closed: deleted bytes are overwritten, and the log is empty.
+ * - I3 an incomplete file, a foreign file and one newer than this code are refused before anything is
+ *   written.
+ * - I4 a closed file contains no erased data: deleted bytes are overwritten, and the log is empty.
  *
  * Other programs may read the file while it is served (a backup by `sqlite3 <file> '.backup copy'`).
  */
@@ -47,18 +48,16 @@ import {
   withoutLog,
 } from './trouble.ts';
 
-/** `stdf`: distinguishes our files from any other SQLite file. */
+/** `stdf`, which marks our files among SQLite files. */
 const APPLICATION_ID = 0x73746466;
-/** The format of the files that this code writes and reads: raise it with the form of their content. */
+/** The format of the files that this code writes and reads. Raise it when their content changes its form. */
 export const FORMAT = 3;
 const PAGE_BYTES = 8_192;
-/**
- * The number of pages in the log before a checkpoint moves them into the file, which makes one commit longer.
- */
+/** The pages in the log at which a commit also makes a checkpoint, which moves them into the file. */
 const CHECKPOINT_PAGES = 2_000;
 const READ_ONLY: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 const TRIAL_BYTES = 65_536;
-/** Nothing is on the disk; the data ends with the process. */
+/** A database without a file, whose data ends with the process. */
 export const IN_MEMORY = ':memory:';
 
 export interface OpenFile {
@@ -78,8 +77,8 @@ interface OpenOptions {
 }
 
 /**
- * Opens the file, and makes it readable for this user alone, because it contains inputs, and tokens of
- * callbacks. An existing file keeps its mode, which SQLite gives to its log.
+ * Opens the file, and makes it readable for this user alone, because it contains inputs and callback tokens.
+ * An existing file keeps its mode, which SQLite gives to its log.
  * @throws FileRefused, in a sentence
  */
 export function openFile(given: string, options: OpenOptions = {}): OpenFile {
@@ -111,10 +110,10 @@ function openNow(given: string, { mostPages, onRemoved = nothing }: OpenOptions)
     const db = new Sqlite(file);
     try {
       prepare(db, file, isWithLog);
-      // Waits for a commit of a process whose lock was removed: its next commit detects that.
+      // Waits for a commit of a process whose lock was removed; that process detects it at its next commit.
       db.exec('BEGIN IMMEDIATE; COMMIT');
       if (mostPages !== undefined) db.exec(`PRAGMA max_page_count = ${mostPages}`);
-      // Syncs the folder, including the log that the mark in the file announces.
+      // Syncs the folder, so that the log that the mark promises survives a power cut.
       syncFolder(dirname(file));
     } catch (error) {
       db.close();
@@ -137,8 +136,8 @@ function openNow(given: string, { mostPages, onRemoved = nothing }: OpenOptions)
     const committed = (): void => mark.keep();
     return { db, committing: inPlace.checkLock, committed, mayGrow: () => hasRoom(`${file}-room`), close };
   } catch (error) {
-    // Removed while it is locked, so no other process has it. A lock file beside a file shows that the file
-    // was served.
+    // Removes it under the lock, so no other process has it. If the file was served, its lock file stays as
+    // the sign of that.
     if (!wasServed) removeIfAllowed(lockFile);
     lock.close();
     if (error instanceof FileRefused) throw error;
@@ -146,14 +145,14 @@ function openNow(given: string, { mostPages, onRemoved = nothing }: OpenOptions)
   }
 }
 
-/** False if the file system has no hard links. */
+/** Whether the file has a second hard link; false if the file system has none. */
 const hasOtherName = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1;
 
 const nothing = (): void => undefined;
 
 /**
- * The file itself, if its name is a link: lock, log and large values are beside the file, whichever of its
- * names is given. A link to a missing file creates that file, so that the link works.
+ * Resolves a symbolic link, so that lock, log and large values are always beside the real file. If a link's
+ * file is missing, it is created, so that the link works.
  * @throws FileRefused
  */
 export function unlinked(given: string): string {
@@ -174,7 +173,7 @@ function takeOverLog(db: Sqlite.Database): void {
   try {
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // All of it is in the log, and the next process reads it from there.
+    // The log has all the content, and the next process reads it there.
   }
 }
 
@@ -182,7 +181,7 @@ function locked(file: string): Sqlite.Database {
   let lock: Sqlite.Database | undefined;
   try {
     lock = new Sqlite(`${file}-lock`);
-    // Nothing is ever written to it, so a journal would only be left behind.
+    // The lock file is never written, so it needs no journal file.
     lock.exec('PRAGMA journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
@@ -191,12 +190,12 @@ function locked(file: string): Sqlite.Database {
     throw isTaken ? openElsewhere(file) : refusedFile(file, error);
   }
   if (existsSync(`${file}-lock`)) return lock;
-  // Another process has refused and removed the file since it was opened here.
+  // Since it was opened here, another process has been refused and has removed the file.
   lock.close();
   return locked(file);
 }
 
-/** Checks before SQLite opens the file, because closing it elsewhere in this process drops SQLite's locks. */
+/** Must run before SQLite opens the file: closing the file in this process would drop SQLite's locks. */
 function isWritable(file: string): boolean {
   try {
     closeSync(openSync(file, 'r+'));
@@ -206,7 +205,7 @@ function isWritable(file: string): boolean {
   }
 }
 
-/** Tries to write as much as a few commits need. */
+/** Whether the disk has room for a few commits: writes that much to a trial file. */
 function hasRoom(trial: string): boolean {
   try {
     writeFileSync(trial, Buffer.alloc(TRIAL_BYTES), { mode: 0o600 });
@@ -237,7 +236,7 @@ function prepare(db: Sqlite.Database, file: string, isWithLog: boolean): void {
   if (isNew) db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
-  // Overwrites removed and replaced content: otherwise a free page would keep it as long as the file grows.
+  // Overwrites deleted content, which otherwise would stay in free pages.
   db.exec('PRAGMA secure_delete = ON');
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   if (!isNew) return;
@@ -249,7 +248,7 @@ function prepare(db: Sqlite.Database, file: string, isWithLog: boolean): void {
 const numberIn = (db: Sqlite.Database, sql: string): number =>
   Number((db.prepare(sql).raw(true).get() as unknown as [number])[0]);
 
-/** A new file survives a power cut only if its folder is synced. */
+/** Syncs the folder, because only then does a new file survive a power cut. */
 function syncFolder(folder: string): void {
   // A folder cannot be opened on Windows, and its entries are durable by themselves.
   if (process.platform === 'win32') return;

@@ -1,16 +1,16 @@
 /**
- * One commit for all writes of one turn of the event loop.
+ * Groups all writes of one turn of the event loop into one commit.
  *
  * Owns: the time of commits, and what happens to the writes of a commit that fails. Does not own: the effect
  * of a write (`commands.ts`).
  *
  * Invariants
- * - I1 a write is answered after the commit that holds it, and no sooner.
- * - I2 writes are made in the order in which they were asked for.
- * - I3 a refusal concerns one write: a write is checked as a whole before it changes anything, so there is
- *   nothing of it to take back, and no savepoint is needed. Any other error takes back the whole commit, and
- *   all its writes are rejected: what they were refused for may have been among them.
- * - I4 nothing waits for a timer: the commit is made as soon as the turn is over.
+ * - I1 a write is answered only after its commit.
+ * - I2 writes are made in the order of the calls.
+ * - I3 a refusal concerns one write: a write is checked completely before it changes anything, so a refusal
+ *   needs no rollback and no savepoint. Any other error rolls back the whole commit and rejects all its
+ *   writes, refused ones too: they may have been refused because of a write that was rolled back.
+ * - I4 the commit is made at the end of the turn, without a timer.
  */
 
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
@@ -47,7 +47,7 @@ export class CommitGroup {
   readonly #begin: Sqlite.Statement;
   readonly #commit: Sqlite.Statement;
   #waiting: Waiting[] = [];
-  /** Why it accepts nothing more. */
+  /** The error of all further calls, once it has stopped. */
   #ended: Error | undefined;
   readonly #on: GroupEvents;
 
@@ -67,8 +67,8 @@ export class CommitGroup {
   }
 
   /**
-   * Reads see only what is committed: what a read shows is on the disk, and a caller whose write was answered
-   * sees it. So a read need not wait for the commit.
+   * Reads without waiting for the commit: a read sees only committed data, and an answered write is
+   * committed.
    */
   read<Output>(run: () => Output): Output {
     if (this.#ended !== undefined) throw this.#ended;
@@ -98,7 +98,7 @@ export class CommitGroup {
     this.#on.committed();
   }
 
-  /** Stops all work, and rejects waiting writes. */
+  /** Rejects the waiting writes, and all later calls if the error is final. */
   fail(error: unknown): void {
     const trouble = troubleOf(error, this.#on.mayGrow);
     const said = this.#takenBack(trouble);
@@ -112,7 +112,7 @@ export class CommitGroup {
     this.#ended ??= closedFile();
   }
 
-  /** @returns the error for the callers */
+  /** Rolls back the writes since the last commit. @returns the error for the callers */
   #takenBack({ error: said, isFinal }: Trouble): Error {
     this.#takeBack();
     if (isFinal && this.#ended === undefined) {
@@ -125,7 +125,7 @@ export class CommitGroup {
   #takeBack(): void {
     this.#on.takenBack();
     try {
-      // A full disk has made SQLite roll back already.
+      // On a full disk, SQLite has already rolled back.
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
     } catch {
       // A write that cannot be rolled back was not committed either.

@@ -4,9 +4,9 @@
  * Owns: which files are compared, and how often. Does not own: what follows if one is missing or replaced
  * (`group.ts`).
  *
- * A file that was removed, moved or replaced accepts writes as before, but they are lost with the process. If
- * the lock was removed, another process can open the file. That process takes SQLite's own lock before it
- * reads, so a commit of this process that still found its own lock in place has ended by then.
+ * A file that was removed, moved or replaced still accepts writes, but they are lost with the process. If the
+ * lock file was removed, another process can open the file. It takes SQLite's own lock before it reads, so
+ * any commit that this process began before it missed its lock file has ended by then.
  */
 
 import { statSync } from 'node:fs';
@@ -22,7 +22,7 @@ export class InPlace {
   readonly #inodes: ReadonlyMap<string, number | undefined>;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Create it once all of these files exist. */
+  /** To be called once all of these files exist. */
   constructor(file: string) {
     this.#file = file;
     this.#lock = `${file}-lock`;
@@ -31,7 +31,7 @@ export class InPlace {
   }
 
   /**
-   * Runs before each commit: compares only the lock, which takes 3 µs.
+   * Runs before each commit, so it compares only the lock, in 3 µs.
    * @throws FileRefused
    */
   readonly checkLock = (): void => this.#check(this.#lock);

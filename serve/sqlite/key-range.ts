@@ -19,7 +19,7 @@ export interface KeyRange {
 }
 
 const notSupported = (): Error => invalid('Query key condition not supported');
-/** None of our texts contains it; it sorts after any other character. */
+/** Sorts after any other character; none of our texts contains it. */
 const LAST = '\u{10FFFF}';
 
 /** @throws ValidationException */

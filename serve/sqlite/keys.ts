@@ -1,5 +1,5 @@
 /**
- * Keys of items, in the form of calls.
+ * Reads and checks the keys of items, in the form of DynamoDB calls.
  *
  * Owns: which keys are complete and valid. Does not own: the columns (`schema.ts`), key conditions
  * (`key-range.ts`).
@@ -36,7 +36,7 @@ export function keyIn(item: Item): Key {
   return { pk: pk ?? '', sk: sk ?? '' };
 }
 
-/** Reads an item that must be a key and nothing else. @throws ValidationException */
+/** Reads the key from an item that may have no other attribute. @throws ValidationException */
 export function keyOnly(item: Item | undefined): Key {
   const key = item ?? {};
   const { length } = Object.keys(key);
@@ -48,7 +48,7 @@ export function keyOnly(item: Item | undefined): Key {
 /** A key as a unique text. */
 export const keyText = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
 
-/** The end of a page, in the form that the next call gives. */
+/** The `LastEvaluatedKey` of a page that ends with this row. */
 export function lastKey(row: Row | Key, index?: TableIndex): Item {
   const own: Item = { [TABLE.pk]: { S: row.pk }, [TABLE.sk]: { S: row.sk } };
   if (index === undefined || !('item' in row)) return own;

@@ -1,20 +1,19 @@
 /**
- * A mark in the main file that says that the latest writes are in the log beside it.
+ * Marks the main file while the latest writes are in the log beside it.
  *
- * Owns: the mark, which reveals a copy of the main file alone. Does not own: refusing such a copy
- * (`file.ts`).
+ * Owns: the mark, which shows that the main file was copied without its log. Does not own: refusing such a
+ * copy (`file.ts`).
  *
- * SQLite would silently open such a copy in the state of its last checkpoint. So the main file stays marked,
- * by four bytes that are written past SQLite, and the log has the page without the mark: a reader of both (a
- * server after `kill -9`, a backup by SQLite's own means) never sees the mark. A checkpoint removes the mark;
- * the next commit restores it. A file is marked only once its log is on the disk: so a marked file without a
- * log is a copy.
+ * SQLite would silently open such a copy in the state of its last checkpoint. So four bytes of the main file
+ * are written past SQLite as a mark, while the log has the same page without it. A reader of both (a server
+ * after `kill -9`, SQLite's own backup) never sees the mark. A checkpoint removes the mark; the next commit
+ * restores it. A file is marked only once its log is on the disk, so a marked file without a log is a copy.
  */
 
 import { closeSync, existsSync, fdatasyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type Sqlite from 'libsql';
 
-/** A bit in the number that otherwise stores the format. */
+/** The mark: a bit in the number that stores the format. */
 const MARK = 0x1_0000;
 /** The offset of that number in SQLite's main file. */
 const AT = 60;
@@ -22,7 +21,7 @@ const AT = 60;
 export const formatIn = (userVersion: number): number => userVersion & ~MARK;
 export const isMarked = (userVersion: number): boolean => (userVersion & MARK) !== 0;
 
-/** Checked before SQLite opens the file, which creates a log. */
+/** Must be called before SQLite opens the file, because that creates a log. */
 export const hasLog = (file: string): boolean =>
   existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0;
 
@@ -41,7 +40,7 @@ export class LogMark {
     this.#file = openSync(file, 'r+');
   }
 
-  /** Marks the main file, if a checkpoint has removed the mark. */
+  /** Restores the mark after a checkpoint has removed it. */
   keep(): void {
     if (!isMarked(this.#inFile() ?? MARK)) this.#mark();
   }
@@ -51,7 +50,7 @@ export class LogMark {
     try {
       this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
     } catch {
-      // On a full disk there is no mark.
+      // The disk is full: the file stays without a mark.
     }
     this.#mark();
   }
@@ -62,13 +61,13 @@ export class LogMark {
       // file.
       this.#db.exec('PRAGMA wal_autocheckpoint = 0');
       this.#db.exec(`PRAGMA user_version = ${this.#format}`);
-      // Too short for a file of ours: a new file whose disk is full.
+      // A new file on a full disk is too short to be marked.
       if (this.#inFile() === undefined) return;
       this.#bytes.writeUInt32BE(this.#format | MARK);
       writeSync(this.#file, this.#bytes, 0, this.#bytes.length, AT);
       fdatasyncSync(this.#file);
     } catch {
-      // On a full disk there is no mark until the next commit.
+      // The disk is full: the next commit tries again.
     } finally {
       this.#db.exec(`PRAGMA wal_autocheckpoint = ${this.#checkpointPages}`);
     }

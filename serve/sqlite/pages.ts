@@ -29,7 +29,7 @@ import { type Item, measured } from './values.ts';
 export const MAX_PAGE_BYTES = 1_048_576;
 /** How many rows are fetched at a time. */
 const CHUNK = 50;
-/** How many keys one page of a scan skips: those of other segments are skipped too. */
+/** The most keys that one page of a scan reads, including those of other segments. */
 const MAX_SCANNED_KEYS = 4_000;
 
 export type Page = Pick<QueryCommandOutput, 'Items' | 'Count' | 'ScannedCount' | 'LastEvaluatedKey'>;
@@ -64,7 +64,9 @@ export function query(table: Table, input: QueryCommandInput): Page {
   return page.whole();
 }
 
-/** Whether the query reads an execution: all of its partition, with nothing left out. */
+/**
+ * Whether the query reads a whole partition without filter or projection, as the read of an execution does.
+ */
 const isWholePlain = (input: QueryCommandInput): boolean =>
   input.ExclusiveStartKey === undefined &&
   input.FilterExpression === undefined &&
@@ -94,7 +96,7 @@ export function scan(table: Table, input: ScanCommandInput): Page {
   return keys.length === MAX_SCANNED_KEYS ? page.ended(undefined) : page.whole();
 }
 
-/** FNV-1a: the same partition is always in the same segment. */
+/** Maps a partition to a segment, always the same one (FNV-1a). */
 function segmentOf(pk: string, segments: number): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < pk.length; at += 1) hash = Math.imul(hash ^ pk.charCodeAt(at), 0x01000193);
@@ -186,7 +188,7 @@ class PageOf {
     return this.#scanned < this.#limit;
   }
 
-  /** There may be more. */
+  /** The page, ended before the last row. */
   ended(index: TableIndex | undefined): Page {
     const last = this.#last;
     return last === undefined ? this.whole() : { ...this.whole(), LastEvaluatedKey: lastKey(last, index) };

@@ -1,8 +1,8 @@
 /**
- * Rows that were just written: the next write of such a row need not read it.
+ * Caches rows that were just written, so that the next write to one need not read it.
  *
  * Owns: how many rows it remembers, and how large they may be. Does not own: the file (`table.ts`). Only this
- * process writes to the file, so these rows are its content until they are rolled back.
+ * process writes to the file, so the cache is correct until a rollback.
  */
 
 import { type Cell, cellsOf } from './schema.ts';

@@ -4,7 +4,7 @@
  * Owns: their classes and names. Does not own: when one occurs (`commands.ts`, `pages.ts`, `expressions.ts`),
  * what goes wrong with the file (`trouble.ts`).
  *
- * A refusal is an answer: nothing was written for it, and it does not affect the commands beside it.
+ * A refused command has written nothing, and does not affect the other commands of its commit.
  */
 
 import {

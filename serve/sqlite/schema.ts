@@ -4,9 +4,9 @@
  * Owns: the form of a row. Does not own: reading and writing rows (`table.ts`), the list of indexes
  * (`lib/aws/names.ts`).
  *
- * The item itself is JSON text. Beside it are its keys and those of the indexes, each as a column: an item is
- * in an index only if it has both of the index's keys. If you change any of this, or the meaning of an
- * index's keys, raise `FORMAT` in `file.ts`: a file with another format is refused.
+ * The item itself is JSON text. Its keys and those of the indexes are also columns. An item is in an index
+ * only if it has both keys of the index. If you change any of this, or the meaning of an index's keys, raise
+ * `FORMAT` in `file.ts`: a file with another format is refused.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -80,9 +80,7 @@ function partitionOf(value: AttributeValue, name: string): string {
   return value.S;
 }
 
-/**
- * A column stores a double: all times and counts fit, and any number that would be sorted wrongly is refused.
- */
+/** Refuses a number that a column, which stores a double, would sort wrongly. All times and counts fit. */
 export function exactNumber(value: AttributeValue, name: string): number {
   if (value.N === undefined) throw wrongType(name, 'N', value);
   const text = numberText(value.N);

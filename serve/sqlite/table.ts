@@ -4,8 +4,8 @@
  * Owns: reading a row by its key, writing and removing one, rows in the order of a key or an index. Does not
  * own: conditions (`commands.ts`), pages (`pages.ts`), the columns (`schema.ts`).
  *
- * Each statement is prepared once. A write names only the columns that it changes: SQLite leaves the indexes
- * of the others alone. A row that was just written is not read again before the next write of it.
+ * Each statement is prepared once. A write names only the columns that it changes, so that SQLite does not
+ * update the other indexes. A row that was just written is not read again before its next write.
  */
 
 import type Sqlite from 'libsql';
@@ -36,7 +36,7 @@ export interface Bound {
 }
 
 export interface Range {
-  /** Absent: the table itself. */
+  /** Absent for the table itself. */
   readonly index?: TableIndex | undefined;
   readonly partition: string;
   readonly bounds: readonly Bound[];
@@ -57,7 +57,7 @@ export interface Row extends Place {
 
 type Values = readonly Cell[];
 
-/** Whether everything after the place is within the bound. */
+/** Whether all rows after the place meet the bound. */
 function isBehind({ sk, sort = sk }: Place, { order, cell }: Bound, isForward: boolean): boolean {
   if (sort === null || cell === null || order === '=' || order.startsWith('>') !== isForward) return false;
   const difference = isForward ? compareCells(sort, cell) : compareCells(cell, sort);
@@ -101,7 +101,7 @@ export class Table {
     return row && new Stored({ pk, sk }, row[0], row[1]);
   }
 
-  /** Forgets the latest items, because they may have been rolled back. */
+  /** Empties the cache after a rollback. */
   forget(): void {
     this.#recent.clear();
   }
@@ -117,7 +117,7 @@ export class Table {
     else this.#update(before, ready);
   }
 
-  /** @returns whether the row was new; otherwise nothing changes */
+  /** Adds the row if there is none. @returns whether it did */
   add(ready: Ready): boolean {
     const { pk, sk, data, bytes, cells } = ready;
     const { changes, lastInsertRowid } =
@@ -133,16 +133,14 @@ export class Table {
     this.#remove.run(stored.id);
   }
 
-  /** @returns how many items were removed */
+  /** Removes expired items, at most `most` of them. @returns how many */
   expire(untilS: number, most: number): number {
     const { changes } = this.#expire.run(untilS, most);
     if (changes > 0) this.#recent.clear();
     return changes;
   }
 
-  /**
-   * @returns how many items the index's partitions have, and how many with this prefix in their second key
-   */
+  /** Counts the items in partitions of the index, and those whose sort key has this prefix. */
   counted(
     index: Pick<TableIndex, 'pk'>,
     partitions: readonly string[],
@@ -155,8 +153,8 @@ export class Table {
   }
 
   /**
-   * Items in a partition of the index of open executions that are due before a time, or whose risk is
-   * recorded for a time until `at`; at most `most` of them.
+   * Open executions in a partition that are due before `dueBefore`, or recorded as at risk from a time up to
+   * `at`; at most `most` of them.
    */
   atRisk(partition: string, at: number, dueBefore: number, most: number): Item[] {
     const { pk, sk } = TABLE.wakeIndex;
@@ -188,8 +186,8 @@ export class Table {
   }
 
   /**
-   * All items of a partition, if they are few: they are read as one text, which takes half of the time.
-   * @returns nothing if there are more than `most` rows or bytes
+   * Reads a small partition as one text, in half of the time.
+   * @returns undefined if there are more than `most` rows or bytes
    */
   partition(pk: string, most: number, mostBytes: number): readonly Item[] | undefined {
     const [data, count, bytes] = this.#partition.get(pk, most + 1) as unknown as [
@@ -205,8 +203,8 @@ export class Table {
     const sort = index?.sk ?? TABLE.sk;
     const [next, direction] = isForward ? ['>', 'ASC'] : ['<', 'DESC'];
     const order = index === undefined ? [sort] : [sort, TABLE.pk, TABLE.sk];
-    // SQLite seeks to a place only if no other bound begins the range; otherwise it reads everything before
-    // the place.
+    // Leaves out a bound that the place already implies: with both, SQLite would read all rows before the
+    // place.
     const open = after === undefined ? bounds : bounds.filter((bound) => !isBehind(after, bound, isForward));
     const conditions = [`${index?.pk ?? TABLE.pk} = ?`, ...open.map((bound) => `${sort} ${bound.order} ?`)];
     const values: Cell[] = [partition, ...open.map(({ cell }) => cell)];
@@ -221,7 +219,7 @@ export class Table {
     );
   }
 
-  /** Keys of all rows after a place, in the order of the keys. */
+  /** Keys of the rows after a place, in order. */
   keys(after: Place | undefined, most: number): readonly (readonly [string, string])[] {
     const where = after === undefined ? '' : 'WHERE (pk, sk) > (?, ?) ';
     const statement = this.#statement(`SELECT pk, sk FROM item ${where}ORDER BY pk, sk LIMIT ?`);

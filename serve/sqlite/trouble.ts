@@ -7,7 +7,7 @@
 
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 
-/** An error of libsql; its class is from another realm, so its fields identify it. */
+/** An error of libsql, known by its fields because `instanceof` fails for a class of another realm. */
 interface SqliteError {
   readonly code?: string;
   readonly message?: string;
@@ -15,7 +15,7 @@ interface SqliteError {
 
 const codeOf = (error: unknown): string => (error as SqliteError | undefined)?.code ?? '';
 
-/** The file cannot be served. This is not an answer to a command: the process reports it and ends. */
+/** The file cannot be served: the process reports this and ends. */
 export class FileRefused extends Error {
   override readonly name = 'FileRefused';
 }
@@ -25,7 +25,7 @@ const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 export const isNoRoom = (error: unknown): boolean => NO_ROOM.has(codeOf(error));
 const DAMAGED: ReadonlySet<string> = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
 
-/** Why the file could not be opened. */
+/** Explains why the file could not be opened. */
 export function refusedFile(file: string, error: unknown): FileRefused {
   const code = codeOf(error);
   if (code.startsWith('SQLITE_NOTADB'))
@@ -66,34 +66,31 @@ export const withoutLog = (file: string, format: number): FileRefused =>
     `${file} was copied while it was served, without ${file}-wal, in which its latest writes are: copy both, or make the copy by sqlite3 <file> '.backup <copy>'. To serve it without them: sqlite3 ${file} 'PRAGMA user_version = ${format}'`,
   );
 
-/**
- * The log and the lock are named after the name that is used: under two names, two processes would write the
- * file.
- */
+/** Log and lock are named after the name in use, so under two names, two processes could write the file. */
 export const otherName = (file: string): FileRefused =>
   new FileRefused(
     `${file} is another name of a file (a hard link) that is served by its own name, beside which its log is: serve it by that one, or make a copy by sqlite3 <its own name> '.backup <copy>'`,
   );
 
-/** SQLite would treat such a file as a new one, and work in progress would begin again. */
+/** SQLite would treat an empty file as new, and work in progress would begin again. */
 export const emptiedFile = (file: string): FileRefused =>
   new FileRefused(
     `${file} is empty, and has been served before: put back a whole copy, or remove it with ${file}-lock to begin anew`,
   );
 
-/** SQLite would open it for reading, and each write would be refused. */
+/** SQLite would open it for reading and refuse each write. */
 export const readOnlyFile = (file: string): FileRefused =>
   new FileRefused(
     `${file} may only be read: let the user of this process write it, or name another with --data`,
   );
 
-/** SQLite would create a new database in it, and the executions of the copy would be missed only later. */
+/** SQLite would create a new database in it, so the loss of the executions would be noticed only later. */
 export const brokenOffFile = (file: string): FileRefused =>
   new FileRefused(
     `${file} is empty, as a copy is that broke off: put back a whole copy, or remove it to begin anew`,
   );
 
-/** All further writes of this process are lost at its end, or another process writes as well. */
+/** Otherwise further writes would be lost at the end of the process, or another process would write too. */
 export const removedFile = (file: string, part: string): FileRefused =>
   new FileRefused(
     `${file} is no longer the file that is served: its ${part} was removed or replaced. Put back what was moved, then start again`,
@@ -110,10 +107,7 @@ export interface Trouble {
   readonly state?: string;
 }
 
-/**
- * @param mayGrow whether the file could grow just now: for an exhausted quota SQLite only reports that
- * writing failed
- */
+/** @param mayGrow whether the file can grow now: SQLite reports an exhausted quota only as a failed write */
 export function troubleOf(error: unknown, mayGrow: () => boolean = () => true): Trouble {
   const code = codeOf(error);
   const isFull = code.startsWith('SQLITE_FULL') || NO_ROOM.has(code);

@@ -4,8 +4,8 @@
  * Owns: the form of a number, sizes as DynamoDB counts them, order and equality. Does not own: which
  * attributes are keys (`table.ts`).
  *
- * Accepted are text, numbers, booleans, null, lists and maps: the content of our records. Sets and bytes are
- * refused, not guessed.
+ * Accepted are the types in our records: text, numbers, booleans, null, lists and maps. Sets and bytes are
+ * refused.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -15,7 +15,7 @@ export type Item = Record<string, AttributeValue>;
 
 export const MAX_ITEM_BYTES = 409_600;
 
-/** A time or a count in which all digits are significant. */
+/** A number that needs no normalizing, such as a time or a count. */
 const COUNT = /^[1-9]\d{0,13}[1-9]$|^[1-9]$/;
 const PLAIN = /^(?:0|-?[1-9]\d{0,14})$/;
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
@@ -23,7 +23,7 @@ const MAX_DIGITS = 38;
 
 interface Decimal {
   readonly sign: 1 | -1;
-  /** Without zeros at either end; empty: zero. */
+  /** The digits without zeros at either end; empty for zero. */
   readonly digits: string;
   /** The value is 0.digits × 10^exponent. */
   readonly exponent: number;
@@ -48,7 +48,7 @@ function decimalOf(text: string): Decimal {
   return { sign: sign === '-' && digits !== '' ? -1 : 1, digits, exponent: digits === '' ? 0 : exponent };
 }
 
-/** The same text for the same number, without an exponent, in the form that DynamoDB returns. */
+/** Normalizes a number to the form that DynamoDB returns, without an exponent. */
 export function numberText(text: string): string {
   if (PLAIN.test(text)) return text;
   const { sign, digits, exponent } = decimalOf(text);
@@ -73,7 +73,7 @@ export function compareNumbers(one: string, other: string): number {
 export const compareTexts = (one: string, other: string): number =>
   one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** @returns nothing if the two have no order: different types, or neither text nor numbers */
+/** @returns undefined if the two are not both text or both numbers */
 export function compare(one: AttributeValue, other: AttributeValue): number | undefined {
   if (one.S !== undefined && other.S !== undefined) return compareTexts(one.S, other.S);
   if (one.N !== undefined && other.N !== undefined) return compareNumbers(one.N, other.N);
@@ -97,7 +97,7 @@ export function isEqual(one: AttributeValue, other: AttributeValue): boolean {
   );
 }
 
-/** Whether two items are the same: a write often changes nothing. */
+/** Whether two items are equal. */
 export const isSame = (one: Item, other: Item): boolean => isEqual({ M: one }, { M: other });
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
