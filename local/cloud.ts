@@ -1,11 +1,11 @@
 /**
- * Connects the parts: an assembly and a data directory in, a running cloud out; and stops it again. It knows
- * CloudFormation, not what the functions are for. Does not own: what the parts do.
+ * Starts and stops a local cloud: reads an assembly and a data directory, and connects the parts. It runs any
+ * supported stack. Does not own: what the parts do.
  *
  * Invariants
  * - I1 a start that fails leaves nothing running and no lock.
- * - I2 after `stop()` no process, socket or timer of the cloud is left; messages in queues are there at the
- *   next start.
+ * - I2 `stop()` leaves no process, socket or timer of the cloud; queues keep their messages for the next
+ *   start.
  */
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
@@ -73,16 +73,13 @@ export interface CloudOptions {
   readonly onWritten?: () => void;
   /** Added to every function's environment. */
   readonly environment?: Readonly<Record<string, string>>;
-  /**
-   * Runs one function in a single process without time limits, to which a debugger attaches at this port of
-   * 127.0.0.1.
-   */
+  /** Runs one function in a single process without time limits, for a debugger at this port of 127.0.0.1. */
   readonly inspect?: Inspect;
   /** Every line the functions write. */
   readonly onLog?: (line: LogLine) => void;
-  /** How long old states of indexes are kept, in ms, for queries that a fault answers with an old state. */
+  /** How far behind the indexes are, in ms, for queries that a fault answers with an old state. */
   readonly indexesLateMs?: number;
-  /** Called with problems of the cloud itself: dropped events, crashes of its parts. */
+  /** Called with faults of the cloud: dropped events, crashes of its parts. */
   readonly onProblem?: (message: string) => void;
   /**
    * Called for a request that the policies of the template refuse, once for each function, action and
@@ -108,12 +105,10 @@ export interface Cloud {
   readonly codeFolder: string;
   readonly outputs: Readonly<Record<string, string>>;
   readonly resources: ReadonlyMap<string, ResolvedResource>;
-  /** Resources of the template that are only names here. */
+  /** Resources of the template that do not run here. */
   readonly notRun: readonly string[];
   readonly control: Control;
-  /**
-   * Reads metrics from a line that a process beside the cloud logged. Lines of the functions are read anyway.
-   */
+  /** Reads metrics from a log line of a process beside the cloud. The functions' lines need no call. */
   readonly metricsIn: (line: string) => void;
   /** Stops everything. Messages being processed go back to their queues. */
   stop(): Promise<void>;
@@ -124,7 +119,7 @@ const ACCOUNT_ID = '000000000000';
 const PLACE = { region: REGION, accountId: ACCOUNT_ID };
 const DEFAULT_PORT = 4510;
 
-/** Starts the stack of an assembly. @throws Error that says what to do, with nothing left running */
+/** Starts the stack of an assembly. @throws Error with advice, with nothing left running */
 export async function startCloud(options: CloudOptions): Promise<Cloud> {
   const undo: (() => Promise<void> | void)[] = [];
   const stop = async () => {
@@ -264,7 +259,7 @@ interface Prepared extends Sockets {
   readonly lateIndexes: LateIndexes | undefined;
 }
 
-/** Makes the parts and connects them, once everything is known and DynamoDB is ready. */
+/** Makes and connects the parts. The template must be resolved and DynamoDB ready. */
 function run(prepared: Prepared): Control {
   const { options, undo, data, main, gateway, template, model, access, platform, metrics } = prepared;
   const { dynamo, proxy, lateIndexes } = prepared;
@@ -353,7 +348,7 @@ export const endOfWork = (
     await Promise.all(functions.map(async (local) => await local.stop()));
   },
   () => {
-    // Stopped before the processes, whose end would otherwise count as a failure of their invocations.
+    // Stops the senders first: otherwise the end of a process would count as a failed invocation.
     for (const sender of senders) sender.stop();
     for (const source of sources) source.stop();
     for (const source of sources) source.giveBack();

@@ -1,12 +1,12 @@
 /**
- * The folder of a local cloud: its marker, its lock, its removal, the paths inside.
+ * Opens, locks and removes the data folder of a local cloud, and names the paths in it.
  *
  * Invariants
- * - I1 nothing is deleted or written in a folder that is neither empty nor marked as ours.
- * - I2 one cloud per folder: a second one is refused while the first lives. The lock of a dead one is taken
+ * - I1 it deletes and writes only in a folder that is empty or marked as ours.
+ * - I2 one cloud per folder: a second is refused while the first lives. The lock of a dead cloud is taken
  *   over after its guardian has ended its children.
- * - I3 if a guardian was killed with its cloud, their database may still run. It is ended first, so that two
- *   never have one file open; the folder of their code is removed.
+ * - I3 if a guardian was killed with its cloud, their database may still run. It is ended first, so that
+ *   two databases never open one file. The folder of their code is removed.
  */
 import {
   existsSync,
@@ -47,10 +47,10 @@ interface Lock {
   readonly codeFolder?: string | undefined;
 }
 
-/** Opens the folder for one cloud. @throws Error if the folder belongs to something else, or is in use */
+/** Opens the folder for one cloud. @throws Error if the folder is not ours, or is in use */
 export async function openDataDirectory(directory: string, fresh: boolean): Promise<DataDirectory> {
   mkdirSync(resolve(directory), { recursive: true });
-  // The real path, so that the folder has one name.
+  // Resolves links, so that the folder has one name.
   const path = realpathSync(resolve(directory));
   const content = readdirSync(path);
   if (content.length > 0 && !content.includes(MARKER)) {
@@ -106,7 +106,7 @@ async function takeLock(lockPath: string, path: string): Promise<void> {
   // The dead cloud's guardian may still be ending its database, which has the same file open.
   await untilGone(holder?.guardianPid ?? 0, Date.now() + GUARDIAN_LIMIT_MS);
   const { codeFolder = '' } = holder ?? {};
-  // Checked, because anybody may have changed the lock file.
+  // Checks the name, because the lock file may have been edited.
   if (basename(codeFolder).startsWith(CODE_FOLDER)) rmSync(codeFolder, { recursive: true, force: true });
   writeLock(lockPath, { pid: process.pid }, 'w');
 }

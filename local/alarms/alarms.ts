@@ -1,11 +1,11 @@
 /**
- * The alarms of the stack over one metric: their state, evaluated each minute, and the messages about changes
- * to the queues that subscribe to their topics. Does not own: where data points come from (`../metrics/`).
- * Alarms over an expression stay without data.
+ * Evaluates the stack's alarms over one metric each minute, and sends changes to the queues that subscribe to
+ * their topics. Does not own: where data points come from (`../metrics/`). Alarms over an expression stay
+ * without data.
  *
  * Invariants
  * - I1 only complete periods count, because the current one may still get data.
- * - I2 a message is sent when a state changes, never when it stays.
+ * - I2 a message is sent only when a state changes.
  *
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
  */
@@ -27,7 +27,7 @@ export interface AlarmSpec {
   readonly metric: MetricName | undefined;
   readonly stat: string;
   readonly periodMs: number;
-  /** The number of the last periods that must be bad. */
+  /** How many of the last periods must be bad. */
   readonly bad: number;
   readonly of: number;
   readonly threshold: number;
@@ -87,8 +87,8 @@ export function readAlarm(resource: ResolvedResource): AlarmSpec {
 }
 
 /**
- * The state after the last complete periods.
- * @param was the previous state, kept if missing data says nothing
+ * Computes the state from the last complete periods.
+ * @param was the previous state, kept if missing data does not decide
  */
 export function stateOf(spec: AlarmSpec, periods: Periods, now: number, was: AlarmState): AlarmState {
   const { metric, stat, periodMs, of, bad, threshold, comparison, missing } = spec;
@@ -150,7 +150,7 @@ export class Alarms {
     }));
   }
 
-  /** Sets a state, which lasts until the next evaluation. */
+  /** Sets a state until the next evaluation. */
   set(logicalId: string, state: AlarmState): void {
     const spec = this.#specs.find((one) => one.logicalId === logicalId);
     if (spec !== undefined) this.#become(spec, state);

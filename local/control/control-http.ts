@@ -1,10 +1,10 @@
 /**
- * The control over HTTP, under `/_local/…` on the main port: JSON in, JSON out. Does not own: what the calls
- * do (control.ts).
+ * Offers the control over HTTP with JSON, under `/_local/…` on the main port. Does not own: what the calls do
+ * (control.ts).
  *
  * Invariants
- * - I1 only a page or program of this machine may call: the server (servers.ts) accepts no foreign Host, and
- *   a foreign Origin is refused here.
+ * - I1 only a page or program of this machine may call: servers.ts refuses a foreign Host, this file a
+ *   foreign Origin.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AlarmState } from '../alarms/alarms.ts';

@@ -1,10 +1,9 @@
 /**
- * Everything that a test or a demo may see and do in a running local cloud, as one object (control-http.ts
- * offers it over HTTP).
+ * The calls by which a test or a demo reads and changes a running local cloud (over HTTP: control-http.ts).
  *
  * Invariants
- * - I1 a name means exactly one thing: logical id, physical name or a unique part of one; otherwise an error
- *   lists the candidates.
+ * - I1 a name is a logical id, a physical name or a unique part of one. If it fits several things, an error
+ *   lists them.
  */
 import type { Alarms, AlarmState, AlarmView } from '../alarms/alarms.ts';
 import type { Connections } from '../gateway/connections.ts';
@@ -42,7 +41,7 @@ export interface FunctionState {
   readonly coldStarts: number;
   /** `false` while the function refuses every event. */
   readonly enabled: boolean;
-  /** The events that it refused meanwhile. */
+  /** The number of events that it refused while disabled. */
   readonly throttles: number;
 }
 
@@ -62,11 +61,11 @@ export interface PeekedMessage {
   readonly sentAt: number;
   readonly visibleAt: number;
   readonly receiveCount: number;
-  /** The queue it was redriven from. */
+  /** The queue from which the message was redriven. */
   readonly sourceArn?: string;
 }
 
-/** The parts of the cloud the control works on. */
+/** The parts of the cloud that the control uses. */
 export interface ControlParts {
   readonly functions: readonly LocalFunction[];
   readonly queues: QueueDirectory;
@@ -114,18 +113,18 @@ export class Control {
     }));
   }
 
-  /** kill -9 of the process serving the function. */
+  /** Kills (-9) the process serving the function. */
   kill(name: string, when: FaultMoment = 'now'): ArmedFault {
     return this.#parts.faults.armProcessFault(this.#target(name), 'kill', when);
   }
 
-  /** SIGSTOP of the process serving the function: it lives and does nothing. Its timeout still ends it. */
+  /** Sends SIGSTOP to the process serving the function. Its timeout still ends it. */
   freeze(name: string, when: FaultMoment = 'now'): ArmedFault {
     return this.#parts.faults.armProcessFault(this.#target(name), 'freeze', when);
   }
 
   /**
-   * SIGCONT of every frozen process of the function; returns their pids.
+   * Sends SIGCONT to every frozen process of the function. @returns their pids
    * @param cut closes their connections first, as happens to a process that sent nothing for a long time
    */
   thaw(name: string, { cut = false }: { readonly cut?: boolean } = {}): number[] {
@@ -136,26 +135,26 @@ export class Control {
     return frozen.map((process) => process.pid);
   }
 
-  /** The next AWS calls of the function take `ms` longer. */
+  /** Makes the next AWS calls of the function take `ms` longer. */
   delay(name: string, fault: CallFault & { readonly ms: number }): ArmedFault {
     const { ms, ...rest } = fault;
     if (!(ms >= 0)) throw new Error(`ms must be a number of milliseconds, got ${String(ms)}`);
     return this.#parts.faults.armCallFault(this.#target(name), 'delay', rest, ms);
   }
 
-  /** The next AWS calls of the function are refused with the service's throttling error. */
+  /** Refuses the next AWS calls of the function with the service's throttling error. */
   throttle(name: string, fault: CallFault): ArmedFault {
     return this.#parts.faults.armCallFault(this.#target(name), 'throttle', fault);
   }
 
-  /** The function's next queries of an index get the state of a few seconds ago. */
+  /** Answers the function's next queries of an index from the state of a few seconds ago. */
   late(name: string, fault: CallFault): ArmedFault {
     if (!this.#parts.hasLateIndexes)
       throw new Error('indexes are never late here: start the cloud with indexesLateMs');
     return this.#parts.faults.armCallFault(this.#target(name), 'late', fault);
   }
 
-  /** The next AWS calls of the function are executed, and the connection closes without an answer. */
+  /** Executes the next AWS calls of the function, then closes the connection without an answer. */
   ambiguous(name: string, fault: CallFault): ArmedFault {
     return this.#parts.faults.armCallFault(this.#target(name), 'ambiguous', fault);
   }
@@ -192,12 +191,14 @@ export class Control {
     return this.#parts.access.denials();
   }
 
-  /** Every permission in the template with the number of requests that needed it; 0 is one too many. */
+  /**
+   * Every permission in the template with the number of requests that needed it. One with 0 is superfluous.
+   */
   permissions(): PermissionUse[] {
     return this.#parts.access.permissions();
   }
 
-  /** The different requests that the policies were asked about. */
+  /** The distinct requests that the policies decided on. */
   accessRequests(): AccessRequest[] {
     return this.#parts.access.requests();
   }
@@ -229,7 +230,7 @@ export class Control {
       }));
   }
 
-  /** Puts a message into a queue by hand; returns its id. */
+  /** Puts a message into a queue. @returns its id */
   send(name: string, body: string, delayMs?: number): string {
     return this.#queue(name).send({ body, delayMs }).messageId;
   }
@@ -239,8 +240,7 @@ export class Control {
   }
 
   /**
-   * kill -9 of the embedded DynamoDB. It starts again, with its data, after `downMs`. Calls in between break
-   * off.
+   * Kills (-9) the embedded DynamoDB, and starts it with its data after `downMs`. Calls in between break off.
    */
   async restartDynamo(downMs = 0): Promise<void> {
     await this.#parts.dynamo.restart(downMs);
@@ -250,7 +250,7 @@ export class Control {
     return this.#parts.schedules.list();
   }
 
-  /** Fires a schedule now, also a disabled one. Resolves when its function has run. */
+  /** Fires a schedule now, even a disabled one. Resolves when its function has run. */
   async tick(name: string): Promise<void> {
     await this.#parts.schedules.tick(this.#schedule(name));
   }
@@ -276,7 +276,7 @@ export class Control {
   }
 
   /**
-   * Makes a function refuse every event, as with a reserved concurrency of 0; work under way continues.
+   * Makes a function refuse every event, as with a reserved concurrency of 0; work in progress continues.
    * @param forMs accepts events again after this time
    */
   disableFunction(name: string, forMs?: number): void {
@@ -303,7 +303,7 @@ export class Control {
     this.#parts.alarms.set(logicalId, state);
   }
 
-  /** Stops a function from taking messages; it finishes those that it has taken. */
+  /** Stops a function from receiving messages; it finishes those that it has received. */
   disableMapping(name: string, forMs?: number): void {
     const source = this.#source(name);
     const { logicalId } = source.spec;
@@ -317,12 +317,12 @@ export class Control {
     if (!source.isReading) source.start();
   }
 
-  /** The stack's resources as the template has them, resolved where they run here. */
+  /** The stack's resources: resolved if they run here, otherwise as in the template. */
   resources(): ResolvedResource[] {
     return [...this.#parts.resources.values()];
   }
 
-  /** Puts an event on a bus, also in the name of an AWS service; returns its id. */
+  /** Puts an event on a bus, also in the name of an AWS service. @returns its id */
   putEvent(event: ToldEvent): string {
     return this.#parts.bus.tell(event);
   }
@@ -332,7 +332,7 @@ export class Control {
     return this.#parts.buckets.list();
   }
 
-  /** Writes an object, as PutObject does, with the event that follows. */
+  /** Writes an object, and sends its event, as PutObject does. */
   putObject(bucket: string, key: string, body: string | Buffer): void {
     const { name } = pick('bucket', bucket, this.buckets(), (each) => [each.logicalId, each.name]);
     this.#parts.buckets.put(name, key, Buffer.from(body));
@@ -344,8 +344,8 @@ export class Control {
   }
 
   /**
-   * The processes for a fault: if the name is an agent in a shared function, those that work on its queue's
-   * events.
+   * Finds the processes for a fault. If the name is an agent in a shared function, those with an event of its
+   * queue.
    */
   #target(name: string): FaultTarget {
     const local = this.#function(name);
@@ -357,7 +357,10 @@ export class Control {
     return queues.length > 1 && own[0] !== undefined ? { local, queueArn: own[0] } : { local };
   }
 
-  /** A function by its own name, or by an agent whose queue it reads: several agents may share one. */
+  /**
+   * Finds a function by its name, or by an agent whose queue it reads (several agents may share one
+   * function).
+   */
   #function(name: string): LocalFunction {
     const { functions, sources } = this.#parts;
     return pick('function', name, functions, ({ spec: { logicalId, functionName } }) => [

@@ -1,18 +1,17 @@
 /**
- * The faults that a person can cause in a function, their times and results, and the shapes of AWS's errors.
- * Pure.
+ * The types of the faults that a person can cause in a function, their moments and results, and AWS's
+ * throttling answers. Pure.
  */
 import { type AwsAnswer, errorAnswer } from '../gateway/aws-call.ts';
 
 /** When a process is killed or frozen. */
 export type FaultMoment =
-  /** Every process that is serving an event now; if none is, every warm one. */
+  /** Now: every process that is serving an event; if there is none, every warm process. */
   | 'now'
-  /** Every process that is serving an event with this text in it, now. */
+  /** Now: every process that is serving an event with this text. */
   | { readonly holding: string }
   /**
-   * When the next event reaches a process that is ready for it, and `afterMs` later (0, the
-   * default: before the handler sees it).
+   * `afterMs` after the next event reaches a ready process. With 0, the default, the handler does not get it.
    */
   | { readonly nextEvent: true; readonly afterMs?: number }
   /** The Nth next AWS call (1 = the next one), before it is executed. */
@@ -20,7 +19,7 @@ export type FaultMoment =
   /** The Nth next AWS call, after it was executed and before its answer is sent. */
   | { readonly afterCall: number; readonly operation?: string };
 
-/** Which AWS calls of a function a fault is for. */
+/** The AWS calls of a function that a fault hits. */
 export interface CallFault {
   /** How many calls it hits; then it is used up. */
   readonly calls: number;
@@ -35,9 +34,9 @@ export interface FaultHit {
    * withdrawn
    */
   readonly outcome: 'hit' | 'missed' | 'nothing' | 'cleared';
-  /** When it struck. */
+  /** When it hit. */
   readonly at: number;
-  /** The processes that were hit; after a kill they are gone. */
+  /** The processes that it hit; after a kill they are gone. */
   readonly pids: readonly number[];
   /** The AWS call at which it hit. */
   readonly call?: string;
@@ -56,17 +55,18 @@ export interface FaultState {
   readonly hits: readonly FaultHit[];
 }
 
-/** A fault that was asked for. */
+/** A fault that a caller has armed. */
 export interface ArmedFault {
-  /** Names it among the faults that are armed. */
+  /** Identifies it among the armed faults. */
   readonly id: string;
-  /** Resolves at the first hit (after a kill: when the process is gone), or when it cannot hit any more. */
+  /**
+   * Resolves at the first hit (after a kill: when the process is gone), or when the fault can no longer hit.
+   */
   readonly hit: Promise<FaultHit>;
 }
 
 /**
- * The service's own form of "too many requests". DynamoDB refuses a write also if one of its indexes has no
- * capacity, and names the parts of a transaction.
+ * Makes the service's throttling error. For a DynamoDB transaction it names a reason for each part.
  * https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
  */
 export function throttlingAnswer(service: string, operation?: string): AwsAnswer {

@@ -1,9 +1,8 @@
 /**
- * The armed faults: decides when one is due, and causes it. Does not own: finding a function by name
- * (control.ts), the normal work of gateway and pool.
+ * Decides when an armed fault is due, and causes it. Does not own: finding a function by name (control.ts).
  *
  * Invariants
- * - I1 if no fault is armed for a function, nothing here runs for it.
+ * - I1 for a function without an armed fault, no code here runs.
  * - I2 "before a call": the call is not executed. "After a call": it is executed, and its answer is never
  *   sent.
  * - I3 a fault for N calls hits exactly the next N that match, in order of arrival.
@@ -22,7 +21,7 @@ import {
   throttlingAnswer,
 } from './fault.ts';
 
-/** The target of a fault: a function, or those of its processes that work on events of one queue. */
+/** The target of a fault: a function, or only its processes with events of one queue. */
 export interface FaultTarget {
   readonly local: LocalFunction;
   readonly queueArn?: string;
@@ -34,9 +33,9 @@ interface Armed extends FaultTarget {
   readonly moment: FaultMoment | CallFault;
   readonly operation: string | undefined;
   readonly delayMs: number;
-  /** Matching calls to let pass first. */
+  /** How many matching calls pass first. */
   skip: number;
-  /** Hits left. */
+  /** How many more calls it hits. */
   left: number;
   readonly hits: FaultHit[];
   readonly settle: (hit: FaultHit) => void;
@@ -45,7 +44,7 @@ interface Armed extends FaultTarget {
 const isAtWork = ({ queueArn }: FaultTarget, process: FunctionProcess | undefined): boolean =>
   process !== undefined && (queueArn === undefined || process.event?.includes(`"${queueArn}"`) === true);
 
-/** Faults kept for the list after they are over. */
+/** How many past faults the list shows. */
 const KEPT = 100;
 
 export class Faults implements Interceptor {
@@ -57,7 +56,7 @@ export class Faults implements Interceptor {
     return this.#armed.has(caller);
   }
 
-  /** Arms a kill or a freeze; one for now happens at once. */
+  /** Arms a kill or a freeze; with the moment `now` it happens at once. */
   armProcessFault(target: FaultTarget, action: 'kill' | 'freeze', moment: FaultMoment): ArmedFault {
     const isNow = moment === 'now' || 'holding' in moment;
     const call = isNow || 'nextEvent' in moment ? undefined : moment;
@@ -92,7 +91,7 @@ export class Faults implements Interceptor {
     }));
   }
 
-  /** Withdraws everything that is still armed. */
+  /** Clears all armed faults. */
   clear(): void {
     for (const armed of this.#all.filter((each) => each.left > 0)) {
       armed.left = 0;
@@ -121,8 +120,8 @@ export class Faults implements Interceptor {
   }
 
   async intercept(call: AwsCall): Promise<Interception> {
-    // Faults strike calls in order of arrival, so the one due is chosen before anything is awaited. A call
-    // that a process sent before it was killed counts for no fault.
+    // Chooses the due fault before any `await`, so that faults hit calls in order of arrival. A call sent by
+    // a process that has since been killed counts for no fault.
     const due = (this.#armed.get(call.caller) ?? []).filter(
       (armed) => isAtWork(armed, armed.local.processOf(call.accessKeyId)) && this.#isDue(armed, call),
     );

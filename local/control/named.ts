@@ -1,8 +1,7 @@
 /** Finds things of the cloud by a name that a person types. */
 
 /**
- * Finds one thing by full name, else by a part of it that fits only one. Letter case and
- * dashes do not matter in parts.
+ * Finds one thing by its full name, or by a unique part of it. In parts, letter case and dashes are ignored.
  */
 export function pick<T>(kind: string, name: string, all: readonly T[], namesOf: (item: T) => string[]): T {
   const exact = all.find((item) => namesOf(item).includes(name));

@@ -1,9 +1,10 @@
 /**
- * Things that are switched off for a time, and switched on again when the time ends, even if nobody asks.
- * Does not own: what is switched (schedules.ts, event-source.ts).
+ * Timers that switch schedules, functions and mappings on again after an outage. Does not own: the switching
+ * (schedules.ts, event-source.ts).
  *
  * Invariants
- * - I1 after the time the thing is on, even if it was switched off a second time meanwhile.
+ * - I1 at the end of the time the thing is switched on, even if it was switched off a second time
+ *   meanwhile.
  */
 import type { Clock } from '../clock.ts';
 
@@ -16,7 +17,7 @@ export class Outages {
     this.#clock = clock;
   }
 
-  /** @param forMs without it, the outage lasts until somebody ends it */
+  /** @param forMs if undefined, the outage lasts until `forget` */
   begin(name: string, end: () => void, forMs: number | undefined): void {
     this.forget(name);
     if (forMs === undefined) return;
@@ -28,7 +29,7 @@ export class Outages {
     this.#ends.set(name, cancel);
   }
 
-  /** Forgets an outage that somebody ended early. */
+  /** Cancels the end of an outage that a call ended early. */
   forget(name: string): void {
     this.#ends.get(name)?.();
     this.#ends.delete(name);

@@ -1,4 +1,4 @@
-/** The names of the embedded DynamoDB's files, for starting it and for finding one left behind. */
+/** The names of the embedded DynamoDB's files, for starting it and for finding a process left behind. */
 import { join } from 'node:path';
 
 export interface DatabaseFiles {

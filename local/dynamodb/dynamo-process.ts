@@ -1,11 +1,11 @@
 /**
- * The embedded DynamoDB: finds its binary, starts it, restarts it when it dies, stops it. Does not own:
+ * Runs the embedded DynamoDB: finds its binary, starts it, restarts it when it dies, stops it. Does not own:
  * tables (tables.ts), forwarding calls (proxy.ts).
  *
  * Invariants
  * - I1 it is on the guardian's list, so it does not outlive the cloud.
  * - I2 it writes its process id beside its file before it opens the file, so that a later process can end it.
- * - I3 `ready()` resolves only when it answers at the address that `address` gives.
+ * - I3 `ready()` resolves only when the database answers at `address`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ export interface DynamoAddress {
 /** The server that takes DynamoDB's calls. */
 export interface DynamoServer {
   readonly address: DynamoAddress;
-  /** Whether calls are accepted now; false while it is kept down. */
+  /** Whether calls are accepted now; false during a `restart`'s `downMs`. */
   readonly accepting: boolean;
   ready(): Promise<void>;
   /** Kills it (-9) and starts it again after `downMs`. Resolves when it is ready again. */
@@ -36,13 +36,12 @@ export interface DynamoServer {
 const START_LIMIT_MS = 10_000;
 const PROBE_EVERY_MS = 5;
 /**
- * The shortest life of a server that counts as started; after several shorter ones in a row it is not started
- * again.
+ * A server that dies earlier counts as not started; after several such deaths in a row it is not restarted.
  */
 const SHORT_LIFE_MS = 1000;
 const MAX_SHORT_LIVES = 3;
 
-/** The endpoint of the user's own DynamoDB (`AWS_ENDPOINT_URL_DYNAMODB`). */
+/** Uses the user's own DynamoDB (`AWS_ENDPOINT_URL_DYNAMODB`). */
 export function outsideDynamo(endpoint: string): DynamoServer {
   const url = new URL(endpoint);
   if (url.protocol !== 'http:') {
@@ -63,7 +62,7 @@ export function outsideDynamo(endpoint: string): DynamoServer {
   };
 }
 
-/** The user's own server if the environment names one, otherwise the embedded one. */
+/** Uses the user's own server if the environment names one; otherwise starts the embedded one. */
 export async function startDynamo(
   directory: string,
   logPath: string,
@@ -95,7 +94,9 @@ export class EmbeddedDynamo implements DynamoServer {
   #held = false;
   #stopped = false;
   #shortLives = 0;
-  /** The last restart. They run one after the other, because two servers cannot use one port and file. */
+  /**
+   * The latest restart. Restarts run one after the other, because two servers cannot use one port and file.
+   */
   #restarting: Promise<void> = Promise.resolve();
 
   constructor(directory: string, logPath: string, guardian: Guardian, onProblem: (message: string) => void) {
@@ -165,8 +166,8 @@ export class EmbeddedDynamo implements DynamoServer {
     const args = ['--host', '127.0.0.1', '--port', String(this.#port), '--db-path', database];
     const viaShell = ['-c', 'echo $$ > "$0" && exec "$@"', pid, this.#binary];
     const isWindows = process.platform === 'win32';
-    // The shell replaces itself by the database, so its process id is written even if we are killed at this
-    // moment.
+    // A shell writes its process id and then replaces itself by the database, so the id is written even if
+    // this process is killed now.
     const child = spawn(isWindows ? this.#binary : '/bin/sh', isWindows ? args : [...viaShell, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: !isWindows,
@@ -193,7 +194,7 @@ export class EmbeddedDynamo implements DynamoServer {
       if (!isHopeless) this.#launch();
     });
     this.#ready = answering(this.#port, child, this.#logPath);
-    // Nobody may be waiting when it fails; a later caller gets the error.
+    // Prevents an unhandled rejection; the next caller of `ready()` gets the error.
     this.#ready.catch(() => {});
   }
 }

@@ -1,10 +1,10 @@
 /**
- * A copy of each table that is behind by a fixed time. Some queries of an index are answered from the copy,
- * because an index of DynamoDB may be behind. Does not own: which queries (`../control/faults.ts`).
+ * Maintains a copy of each table that is behind by a fixed time, to answer some queries of an index as a
+ * DynamoDB index that is behind would. Does not own: which queries (`../control/faults.ts`).
  *
  * Invariants
- * - I1 states of one item reach the copy in the order in which the table had them.
- * - I2 while a table is down its copy waits, and loses nothing.
+ * - I1 the copy gets the states of an item in the table's order.
+ * - I2 while a table is down its copy waits, and loses no write.
  */
 import { isRecord, type Json } from '../template/json.ts';
 import type { TableSpec } from '../template/stack-model.ts';
@@ -52,13 +52,13 @@ export class LateIndexes {
     return new LateIndexes(dynamo, indexed, lateMs);
   }
 
-  /** The query, addressed to the copy. */
+  /** Addresses a query to the copy. */
   static asked(body: Buffer): Buffer {
     const query = JSON.parse(body.toString()) as { readonly TableName: string };
     return Buffer.from(JSON.stringify({ ...query, TableName: `${query.TableName}${COPY}` }));
   }
 
-  /** Called after a write, whose result is copied later. */
+  /** Called after a write: its result is copied later. */
   written(operation: string, body: Buffer): void {
     const at = Date.now();
     for (const { table, key } of itemsOf(operation, JSON.parse(body.toString()) as Fields)) {

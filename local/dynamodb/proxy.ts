@@ -4,8 +4,8 @@
  *
  * Invariants
  * - I1 the bodies of request and answer are passed on unread.
- * - I2 a call is never repeated here: if it broke off, nobody knows whether it was executed, and only the
- *   caller may decide.
+ * - I2 a call that broke off is not repeated here: it may have been executed, so only the caller can
+ *   decide.
  */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import type { DynamoServer } from './dynamo-process.ts';
@@ -16,9 +16,7 @@ export interface ProxyAnswer {
   readonly body: Buffer;
 }
 
-/**
- * One key for all callers. Each has its own here, and a server with one database per key would separate them.
- */
+/** One access key for all callers: a server with one database per key would separate the functions' data. */
 const FIXED_CREDENTIAL =
   'AWS4-HMAC-SHA256 Credential=local/20000101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=local';
 const PASSED_BACK = ['content-type', 'x-amzn-requestid', 'x-amz-crc32'];
@@ -32,8 +30,7 @@ export class DynamoProxy {
   }
 
   /**
-   * Forwards a call. It rejects if the connection fails; the caller then closes its own connection without an
-   * answer.
+   * Forwards a call. Rejects if the connection fails; the caller then closes its own connection unanswered.
    */
   async forward(operation: string, body: Buffer): Promise<ProxyAnswer> {
     if (!this.#server.accepting) throw new Error('DynamoDB is down');

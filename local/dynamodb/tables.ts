@@ -1,4 +1,4 @@
-/** Creates the tables of the template, and refuses data of another shape with a clear message. */
+/** Creates the tables of the template, and refuses existing tables with other keys or indexes. */
 import { isRecord, type Json } from '../template/json.ts';
 import type { TableSpec } from '../template/stack-model.ts';
 import type { DynamoProxy } from './proxy.ts';

@@ -1,7 +1,7 @@
 /**
  * EventBridge in this process: PutEvents, rule matching, delivery to targets, the log of the last events.
- * Numbers keep their text; patterns compare them as JavaScript's numbers. Does not own: time (schedules.ts),
- * retries of functions (lambda/async-invoke.ts).
+ * Numbers are passed on unchanged; patterns compare them as JavaScript numbers. Does not own: time
+ * (schedules.ts), retries of functions (lambda/async-invoke.ts).
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
@@ -14,7 +14,7 @@ import { functionNameOf } from '../template/stack-model.ts';
 import { parseExact, plain, stringifyExact } from './exact-json.ts';
 import { matchesPattern } from './pattern.ts';
 
-/** One event as it was put on a bus. */
+/** An event that was put on a bus. */
 export interface EmittedEvent {
   readonly id: string;
   /** Epoch milliseconds. */
@@ -48,7 +48,7 @@ export interface BusSettings {
   readonly functionByName: (name: string) => LocalFunction | undefined;
   /** Whether the policies let a rule do this to its target. */
   readonly mayReach: (rule: RuleSpec, action: string, target: string) => boolean;
-  /** Called for an event that is dropped, because its target does not run here or was given up. */
+  /** Called for a dropped event: its target does not run here, or its retries are used up. */
   readonly onProblem: (message: string) => void;
 }
 
@@ -76,7 +76,7 @@ export class EventBus {
   }
 
   /**
-   * PutEvents: the answer has one line per entry; a bad entry fails alone.
+   * PutEvents: answers each entry; a bad entry fails alone.
    * @throws RefusedEvents if there are too many, or they are too large together
    */
   put(entries: readonly unknown[]): { FailedEntryCount: number; Entries: Record<string, string>[] } {
@@ -121,7 +121,9 @@ export class EventBus {
     else this.#disabled.add(ruleName);
   }
 
-  /** Sends an event to all targets of a rule. Resolves when every target has it (functions: has run). */
+  /**
+   * Sends an event to all targets of a rule. Resolves when every target has it, or, for a function, has run.
+   */
   async deliver(rule: RuleSpec, event: Json): Promise<void> {
     await Promise.all(rule.targets.map(async (target) => await this.#deliverTo(target, event, rule)));
   }

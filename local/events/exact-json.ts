@@ -1,6 +1,6 @@
 /**
- * JSON whose numbers keep their text: a 64-bit id in an event leaves the bus as it came. Pure, except for a
- * mark that each process makes.
+ * Parses and writes JSON without changing any number's text, so that a 64-bit id passes the bus unchanged.
+ * Pure, except for a mark that each process makes.
  */
 import { randomUUID } from 'node:crypto';
 import type { Json } from '../template/json.ts';
@@ -19,9 +19,9 @@ export function parseExact(text: string): Json {
   return JSON.parse(marked) as Json;
 }
 
-/** The JSON text of a value from `parseExact`, or of one with parts of it. */
+/** The JSON text of a value that contains values from `parseExact`. */
 export const stringifyExact = (value: Json): string =>
   JSON.stringify(value).replaceAll(MARKED, (_, token: string) => token);
 
-/** The value as it is without exact numbers. */
+/** The value with its marked texts replaced by JavaScript numbers. */
 export const plain = (value: Json): Json => JSON.parse(stringifyExact(value)) as Json;

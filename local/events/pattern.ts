@@ -66,7 +66,7 @@ const COMPARISONS: Readonly<Record<string, (left: number, right: number) => bool
 };
 
 function wildcardOf(pattern: string): RegExp {
-  // A star or a backslash after a backslash stands for itself.
+  // A backslash escapes a star or a backslash.
   const source = pattern.replace(/\\([*\\])|[.*+?^${}()|[\]\\]/g, (found, quoted: string | undefined) =>
     quoted === undefined && found === '*' ? '.*' : `\\${quoted ?? found}`,
   );

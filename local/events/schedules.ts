@@ -1,5 +1,5 @@
 /**
- * Ticks `rate(…)` rules, and fires, disables and enables one by hand.
+ * Fires `rate(…)` rules at their intervals; lets a caller fire, disable and enable one.
  *
  * Invariants
  * - I1 the first tick comes one interval after the start; a tick missed while the machine slept is not made
@@ -30,7 +30,7 @@ export class Schedules {
   readonly #place: { readonly region: string; readonly accountId: string };
   readonly #ticks = new Map<string, { count: number; lastAt: number | undefined }>();
   readonly #timers = new Map<string, () => void>();
-  /** The times at which rules were disabled; for one that the template disables, the start. */
+  /** When each rule was disabled: the start of the cloud if the template disables it. */
   readonly #disabledAt = new Map<string, number>();
 
   constructor(

@@ -1,12 +1,12 @@
-/** An AWS call: its caller, service, operation, and table or queue. Pure. */
+/** Reads an AWS call: its caller, service, operation, and table or queue. Pure. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ObjectCall, readObjectCall } from '../s3/object-call.ts';
 
-/** One AWS request of a function (or of someone outside). */
+/** An AWS request of a function or of a program outside. */
 export interface AwsCall {
   /** The caller's access key id: one per process of a function. */
   readonly accessKeyId: string;
-  /** Logical id of the calling function; `outside` for anyone else. */
+  /** Logical id of the calling function; `outside` for other programs. */
   readonly caller: string;
   readonly service: string;
   readonly operation: string;
@@ -50,7 +50,7 @@ export function readAwsCall(
   const [prefix = '', operation = ''] = typeof target === 'string' ? target.split('.') : [];
   const service = SERVICE_OF_TARGET[prefix] ?? credential?.[3] ?? 'unknown';
   const who = { accessKeyId, caller: FUNCTION_KEY.exec(accessKeyId)?.[1] ?? OUTSIDE };
-  // Only S3 has calls without POST, so an unsigned one (curl) is recognised as well.
+  // Only S3 has calls without POST, so this also recognises unsigned ones (curl).
   if (service === 's3' || (service === 'unknown' && /^(?:GET|HEAD|PUT|DELETE)$/.test(line.method ?? ''))) {
     const object = readObjectCall(line.method ?? '', line.url ?? '', headers);
     return { ...who, service: 's3', operation: object.operation, resource: object.bucket, body, object };
@@ -72,8 +72,8 @@ function resourceOf(service: string, body: Buffer): string {
 }
 
 /**
- * The string value that follows a JSON key, up to the closing quote. Names hold no escapes, and the key's
- * quotes cannot occur inside a JSON string unescaped, so this finds a real key.
+ * The string value after a JSON key, up to the closing quote. Names contain no escapes, and inside a JSON
+ * string the key's quotes would be escaped, so this finds a real key.
  */
 function textAfter(body: Buffer, key: string): string {
   const at = body.indexOf(key);

@@ -1,11 +1,11 @@
 /**
- * The server behind `AWS_ENDPOINT_URL`. For every AWS call of the functions it counts, applies faults, asks
- * the policies, and forwards to the right emulator. Does not own: the emulators, the faults, the policies.
+ * The server behind `AWS_ENDPOINT_URL`. It counts each AWS call, applies faults, checks the policies, and
+ * forwards the call to the right emulator. Does not own: the emulators, the faults, the policies.
  *
  * Invariants
- * - I1 every call passes the counter and the faults, whichever service it is for.
+ * - I1 every call passes the counter and the faults.
  * - I2 no emulator gets a call that the function's role does not allow.
- * - I3 a call that cannot be served gets an error that says so, never an empty success.
+ * - I3 an unsupported call gets an error, never an empty success.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { LateIndexes } from '../dynamodb/late-indexes.ts';
@@ -35,7 +35,7 @@ export type Interception =
   | { readonly kind: 'answer'; readonly answer: AwsAnswer }
   | { readonly kind: 'hangUp' };
 
-/** The faults, as the gateway calls them. */
+/** The functions of the faults that the gateway calls. */
 export interface Interceptor {
   /** `false` lets the call skip the faults. */
   isArmed(caller: string): boolean;
@@ -178,7 +178,7 @@ function serveMetrics({ body }: AwsCall, { periods }: Backends): AwsAnswer {
 
 const EMULATED: ReadonlySet<string> = new Set(['dynamodb', 'sqs', 'events', 's3', 'cloudwatch']);
 
-/** The answer to a call that its caller may not make. */
+/** The answer to a call that the policies refuse; undefined if they allow it. */
 function refusal(call: AwsCall, { access, callPlace }: Backends): AwsAnswer | undefined {
   // A call that the local S3 does not support gets that error instead of a refusal.
   if (!EMULATED.has(call.service) || call.object?.operation === 'unknown') return undefined;
@@ -200,7 +200,7 @@ function hidden(call: AwsCall, bucket: string, { access }: Backends): AwsAnswer 
   return denial && deniedAnswer(call.service, denial);
 }
 
-/** Serves SQS only, for callers that have queues and an HTTP server. */
+/** Serves SQS alone, for callers that have queues and an HTTP server. */
 export async function serveSqs(
   call: AwsCall,
   request: IncomingMessage,

@@ -9,9 +9,9 @@ export interface CallCount {
   readonly operation: string;
   readonly resource: string;
   readonly calls: number;
-  /** Answered with an error status, faults included. */
+  /** The number of error answers, including those of faults. */
   readonly errors: number;
-  /** DynamoDB capacity units, those of refused writes included; 0 unless measuring is on. */
+  /** DynamoDB capacity units, including those of refused writes; 0 unless measuring is on. */
   readonly capacityUnits: number;
 }
 
@@ -22,7 +22,7 @@ export class CallCounts {
   measuresCapacity = false;
   readonly #counters = new Map<string, Counter>();
 
-  /** Counts a call that is about to be served. The returned function takes whether it failed. */
+  /** Counts a call before it is served. @returns the function that records its result */
   record(call: AwsCall): Counter {
     const key = `${call.caller}|${call.service}|${call.operation}|${call.resource}`;
     let counter = this.#counters.get(key);

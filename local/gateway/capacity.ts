@@ -1,7 +1,6 @@
 /**
- * Asks DynamoDB for the consumed capacity of calls that did not ask, reads it from the answers, and computes
- * what a refused write consumes, which no answer says. It is off by default, because each answer must be
- * parsed.
+ * Measures consumed capacity: adds the request for it to calls, reads it from answers, and computes that of
+ * refused writes, because no answer contains it. It is off by default, because each answer must be parsed.
  */
 import { isRecord, type Json } from '../template/json.ts';
 
@@ -21,7 +20,7 @@ const METERED = new Set([
 const OPEN_BRACE_BYTES = 1;
 
 /**
- * The body with `ReturnConsumedCapacity: TOTAL`, unless the caller says otherwise or the operation has none.
+ * Adds `ReturnConsumedCapacity: TOTAL` to a body, if it has no such setting and the operation supports it.
  */
 export function askingForCapacity(operation: string, body: Buffer): Buffer {
   if (!METERED.has(operation) || body.includes('"ReturnConsumedCapacity"')) return body;
@@ -44,10 +43,10 @@ const UNIT_BYTES = 1_024;
 const TRANSACTION = 2;
 
 /**
- * The capacity of a write whose condition was false. It is that of a successful write, by the size of the
- * larger of the old and the new item, and twice that in a transaction (developer guide, "DynamoDB read and
- * write operations"). Here the length of the new item's JSON text is used, which is slightly more than
- * DynamoDB counts; indexes are not written. Other errors consume nothing.
+ * The capacity of a write whose condition was false: that of a successful write by the larger of the old and
+ * the new item, and twice that in a transaction (developer guide, "DynamoDB read and write operations"). This
+ * counts the length of the new item's JSON text, slightly more than DynamoDB does. Indexes are not written.
+ * Other errors consume nothing.
  */
 export function refusedCapacityOf(body: Buffer, answer: Buffer | string): number {
   const failure = answer.toString();

@@ -1,5 +1,5 @@
 /**
- * The connections over which each process of a function calls AWS. They can be cut, as a network does after a
+ * Records the connections of each function process to the gateway, and cuts them as a network does after a
  * process was frozen for long.
  */
 import type { Socket } from 'node:net';
@@ -19,7 +19,7 @@ export class Connections {
     });
   }
 
-  /** @returns how many connections there were */
+  /** Closes the process's connections. @returns how many there were */
   cut(accessKeyId: string): number {
     const all = [...(this.#open.get(accessKeyId) ?? [])];
     for (const socket of all) socket.resetAndDestroy();

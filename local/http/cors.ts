@@ -5,10 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CorsSpec } from '../template/routing-model.ts';
 
-/**
- * Whether a request is a browser's question whether a page may make a call. It never carries a signature or a
- * token.
- */
+/** Whether a request is a browser's preflight. A preflight never has a signature or a token. */
 export const isPreflight = (method: string, headers: IncomingHttpHeaders): boolean =>
   method === 'OPTIONS' &&
   headers.origin !== undefined &&
@@ -41,6 +38,6 @@ export function corsHeaders(
 const matches = (allowed: string, origin: string): boolean =>
   allowed.endsWith('*') ? origin.startsWith(allowed.slice(0, -1)) : allowed === origin;
 
-/** The function's headers without those about origins, which API Gateway replaces. */
+/** Removes the CORS headers of a function, because API Gateway replaces them. */
 export const withoutCors = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('access-control-')));

@@ -1,9 +1,9 @@
 /**
- * Serves functions' own addresses: request → function → response, and who may call. Does not own: HTTP APIs
+ * Serves function URLs: checks the caller, invokes the function, sends the response. Does not own: HTTP APIs
  * (http-api.ts), the policies.
  *
  * Invariants
- * - I1 a page of another origin reaches no function, even one whose address asks for no signature.
+ * - I1 a page of another origin reaches no function, even if its URL needs no signature.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
@@ -17,11 +17,12 @@ import { type Listening, listen } from './servers.ts';
 
 const MAX_BODY_BYTES = 6 * 1024 * 1024;
 
-/** Whether the policies let a caller (a function's logical id) use the function's address. */
+/** Whether the policies allow a caller (a function's logical id) to use the function's URL. */
 export type UrlAccess = (caller: string, functionArn: string) => boolean;
 
 /**
- * The function addresses of one stack. Each is a host of its own, as on AWS, so its paths begin at the root.
+ * The function URLs of one stack. Each has its own port, as it has its own host on AWS, so its paths begin at
+ * the root.
  */
 export class FunctionUrls {
   readonly #listening: ReadonlyMap<string, Listening>;
@@ -31,7 +32,7 @@ export class FunctionUrls {
   }
 
   /**
-   * Listens before the template is read, because the template contains the addresses.
+   * Listens before the template is resolved, because the template uses the addresses.
    * @param logicalIds of the addresses
    */
   static async listen(logicalIds: readonly string[]): Promise<FunctionUrls> {
@@ -108,7 +109,7 @@ async function answerOf(
     },
   );
   const answer = await invoke(local, JSON.stringify(event));
-  // A function's address answers 502 where API Gateway answers 500.
+  // A function URL answers 502 where API Gateway answers 500.
   return answer.statusCode === 500 && answer.body.includes('Internal Server Error')
     ? problem(502, 'Internal Server Error')
     : answer;

@@ -1,6 +1,6 @@
 /**
- * Serves the template's HTTP APIs: request → function → response, with API Gateway's limits and errors. Does
- * not own: the control calls (control-http.ts), sockets (servers.ts).
+ * Serves the template's HTTP APIs: invokes the function of a route, with API Gateway's limits and errors.
+ * Does not own: the control calls (control-http.ts), sockets (servers.ts).
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -12,10 +12,7 @@ import { type HttpAnswer, httpAnswer, proxyEvent } from './proxy-event.ts';
 import { readBody } from './read-body.ts';
 import { matchRoute } from './routes.ts';
 
-/**
- * The header with the caller's name. It is removed, because a function behind API Gateway sees no such
- * header.
- */
+/** The header with the caller's name. It is removed, because on AWS a function gets no such header. */
 const USER_HEADER = 'x-local-user';
 /** The characters that IAM allows in a user's name. */
 const USER = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
@@ -27,7 +24,7 @@ export type Served = Pick<LocalFunction, 'spec' | 'invoke'>;
 /** Whether the function's policy lets the API call it for this source (an `execute-api` ARN). */
 export type InvokeAccess = (functionArn: string, source: string) => boolean;
 
-/** The APIs of one stack behind one server. */
+/** Serves all APIs of one stack on one server. */
 export class HttpApis {
   readonly #mayInvoke: InvokeAccess;
   readonly #apis: readonly ApiSpec[];
@@ -123,7 +120,7 @@ export function send(response: ServerResponse, answer: HttpAnswer, method: strin
   response.end(method === 'HEAD' ? undefined : answer.body);
 }
 
-/** The function's answer, with the API's configuration of origins in place of the function's own. */
+/** The function's answer, with the API's CORS headers instead of the function's own. */
 function answered(
   { cors }: ApiSpec,
   { method = 'GET', headers }: IncomingMessage,
@@ -135,13 +132,13 @@ function answered(
 }
 
 /**
- * Whether a page of an origin that the API does not allow tries to change something. On AWS it could not
- * sign; here no signature is checked.
+ * Whether a page of a disallowed origin tries to write. On AWS it could not sign the call; here no signature
+ * is checked.
  */
 const isForeignWrite = ({ cors }: ApiSpec, request: IncomingMessage): boolean =>
   !mayWriteHere(request) && !(cors !== undefined && allowsOrigin(cors, request.headers.origin));
 
-/** The answer to a preflight for which the API has no route. */
+/** The answer to a preflight without a route. */
 const preflightAnswer = (api: ApiSpec, request: IncomingMessage): HttpAnswer =>
   answered(api, request, { statusCode: 204, headers: {}, cookies: [], body: Buffer.alloc(0) });
 

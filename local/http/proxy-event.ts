@@ -1,4 +1,7 @@
-/** API Gateway's payload format 2.0: HTTP request → event, the function's answer → HTTP response. Pure. */
+/**
+ * API Gateway's payload format 2.0: converts a request to an event, and a function's answer to a response.
+ * Pure.
+ */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isRecord, type Json } from '../template/json.ts';
@@ -36,13 +39,13 @@ export interface HttpAnswer {
 
 const TEXT = /^(text\/|application\/(.*\+)?(json|javascript|xml|x-www-form-urlencoded))/i;
 
-/** The event of one request. */
+/** Makes the event of a request. */
 export function proxyEvent(request: HttpRequest, route: MatchedRoute): Json {
   const headers = joinedHeaders(request.headers);
   const cookies = headers['cookie']?.split('; ');
   delete headers['cookie'];
   const query = queryOf(request.rawQuery);
-  // Bytes that are not UTF-8 are passed as bytes, for the function to refuse: as text they would be changed.
+  // A body that is not UTF-8 is passed as base64, because it would be changed as text.
   const isText =
     request.body.length === 0 || (TEXT.test(headers['content-type'] ?? 'text/plain') && isUtf8(request.body));
   return {
@@ -84,7 +87,7 @@ export function proxyEvent(request: HttpRequest, route: MatchedRoute): Json {
  */
 export function httpAnswer(payload: string): HttpAnswer {
   const answer = JSON.parse(payload) as Json;
-  // Without a statusCode the whole answer is the body.
+  // An answer without a statusCode is the body.
   if (!isRecord(answer) || answer['statusCode'] === undefined) {
     const body = typeof answer === 'string' ? answer : payload;
     return {
@@ -132,8 +135,8 @@ function queryOf(rawQuery: string): Record<string, string> | undefined {
 }
 
 /**
- * The caller that the authorizer names. Locally everybody may call as any user; account and issuer are values
- * that no deployed API can have.
+ * The caller as an authorizer passes it. Locally a caller may use any name; no deployed API can have this
+ * account and this issuer.
  */
 function authorizerOf({ authorization, accountId, user }: MatchedRoute): { readonly authorizer?: Json } {
   if (authorization === 'JWT')

@@ -1,7 +1,10 @@
 /** Reads a request body up to a limit. */
 import type { IncomingMessage } from 'node:http';
 
-/** The whole body, or `tooLarge` (the rest is read and dropped, so that the answer reaches the client). */
+/**
+ * The whole body, or `tooLarge`. The rest of a large body is read and dropped, so that the client gets the
+ * answer.
+ */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | 'tooLarge'> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -23,7 +23,10 @@ export function matchRoute(
   return best?.match;
 }
 
-/** The rank compares as text: per path part 3 exact, 2 parameter, 1 greedy; then 1 for a named method. */
+/**
+ * The rank of a match, compared as text: for each path part 3 if exact, 2 for a parameter, 1 if greedy; then
+ * 1 for a named method.
+ */
 function tryRoute(
   route: RouteSpec,
   method: string,

@@ -1,8 +1,8 @@
 /**
- * Listening sockets: two servers on 127.0.0.1, messages about ports in use, a stop that does not hang.
+ * Listens on 127.0.0.1, explains ports in use, and stops without hanging.
  *
  * Invariants
- * - I1 a request that names this machine by a foreign name (DNS rebinding) reaches nothing.
+ * - I1 a request with a foreign Host (DNS rebinding) is refused.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { isCalledHere } from './pages.ts';
@@ -15,13 +15,13 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Listens on `port` (0: any free one). @throws Error that says what to do when the port is taken */
+/** Listens on `port` (0: any free one). @throws Error with advice if the port is in use */
 export async function listen(port: number, purpose: string): Promise<Listening> {
   let listener = notYet;
   const server = createServer({ noDelay: true }, (request, response) =>
     (isCalledHere(request.headers) ? listener : notHere)(request, response),
   );
-  // Functions keep idle connections open; the server must not close one just when it is used.
+  // Keeps idle connections of functions open: the server must not close one just when it is used.
   server.keepAliveTimeout = 600_000;
   await listening(server, port, purpose);
   const address = server.address();
@@ -61,7 +61,7 @@ async function listening(server: Server, port: number, purpose: string): Promise
   });
 }
 
-/** Listens on the port after `port`, or on any free one when that is taken. */
+/** Listens on the port after `port`, or on any free one if that is in use. */
 export async function listenNear(port: number, purpose: string): Promise<Listening> {
   try {
     return await listen(port + 1, purpose);

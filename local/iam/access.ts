@@ -1,7 +1,7 @@
 /**
- * Asks the policies about every request in a running cloud, and records the refusals, the used permissions
- * and the requests. Does not own: the policies (stack-policies.ts), who asks (the gateway, mappings, buses,
- * APIs), the form of a refusal on the wire (answers.ts).
+ * Checks every request in a running cloud against the policies, and records refusals, used permissions and
+ * requests. Does not own: the policies (stack-policies.ts), the form of a refusal on the wire (answers.ts).
+ * The gateway, mappings, buses and APIs call it.
  *
  * Invariants
  * - I1 a refusal is recorded and reported, even if its caller ignores it.
@@ -13,11 +13,11 @@ import type { AccessRequest, Permission, StackPolicies } from './stack-policies.
 
 /** A request that was refused. */
 export interface Denial {
-  /** Logical id of the function, or the service, that asked. */
+  /** The caller: the logical id of a function, or a service. */
   readonly who: string;
   readonly action: string;
   readonly resource: string;
-  /** The refusal in AWS's words: who, which action, on which resource, and why. */
+  /** The refusal in AWS's words. */
   readonly message: string;
   readonly count: number;
 }
@@ -38,9 +38,7 @@ interface Known {
   readonly uses: readonly Use[];
 }
 
-/**
- * The most different requests that are remembered; only conditions on the content of requests lead to many.
- */
+/** The most distinct requests in memory; only conditions on the content of requests can lead to many. */
 const REMEMBERED = 10_000;
 
 export class Access {
@@ -65,7 +63,7 @@ export class Access {
     return undefined;
   }
 
-  /** Refuses a request that cannot be checked, because the call is unknown. */
+  /** Refuses a request that cannot be checked because the call is unknown. */
   refuse(who: string, action: string): Denial | undefined {
     if (!this.#policies.checks(who)) return undefined;
     const because = 'because it cannot be checked here: which permissions it needs is not known';
@@ -119,7 +117,7 @@ export class Access {
     const before = this.#denials.get(key);
     const denial = { who, action, resource, message, count: (before?.count ?? 0) + 1 };
     this.#denials.set(key, denial);
-    // Reported once: the author has one thing to repair, however often the caller tries.
+    // Reports each refusal once, however often the caller tries.
     if (before === undefined) this.#onDenied(denial);
     return denial;
   }

@@ -1,26 +1,26 @@
 /**
- * The actions and resources for which one AWS call needs permission, by the services' authorisation
+ * Finds the actions and resources for which an AWS call needs permission, by the services' authorisation
  * references. Pure. Does not own: whether they are allowed (evaluate.ts).
  *
- * An SQS batch needs the single action; a DynamoDB transaction needs the action of each of its parts, a
- * DynamoDB batch its own action on each table; a query of an index concerns the index.
+ * An SQS batch needs the action of a single message. A DynamoDB transaction needs the action of each part; a
+ * DynamoDB batch, its own action on each table. For a query of an index, the resource is the index.
  */
 import type { AwsCall } from '../gateway/aws-call.ts';
 import type { ObjectCall } from '../s3/object-call.ts';
 import { isRecord, type Json } from '../template/json.ts';
 import type { Context } from './match.ts';
 
-/** One thing a caller must be allowed to do. */
+/** An action on a resource that a caller must be allowed. */
 export interface Need {
   /** `service:Action`. */
   readonly action: string;
   /** An ARN, or `*` for an action without a resource. */
   readonly resource: string;
-  /** Condition keys that come with the request itself. */
+  /** Condition keys from the request. */
   readonly context: Context;
 }
 
-/** Facts that are not in a request but decide which resource it concerns. */
+/** Facts outside a request that decide which resource it concerns. */
 export interface CallPlace {
   readonly region: string;
   readonly accountId: string;
@@ -32,7 +32,7 @@ type Body = Readonly<Record<string, Json>>;
 
 const PARTIQL = /^(ExecuteStatement|BatchExecuteStatement|ExecuteTransaction)$/;
 const TRANSACTIONS = new Set(['TransactWriteItems', 'TransactGetItems']);
-/** The part of a transaction → its action. */
+/** The action for each kind of part in a transaction. */
 const PART_ACTIONS: Readonly<Record<string, string>> = {
   Put: 'PutItem',
   Update: 'UpdateItem',
@@ -57,7 +57,7 @@ export function needsOf(call: AwsCall, place: CallPlace): readonly Need[] | unde
   return undefined;
 }
 
-/** HeadObject needs the permission to read the object; a list concerns the bucket. */
+/** The needs of an S3 call. HeadObject needs permission to read the object; a list concerns the bucket. */
 function objectNeeds({ operation, bucket, key }: ObjectCall): Need[] | undefined {
   if (operation === 'unknown') return undefined;
   if (operation === 'ListObjectsV2')
@@ -137,8 +137,8 @@ function queriedKey(body: Body, table: string, place: CallPlace): Context {
   for (const [, name = '', value = ''] of equalities) {
     if ((names[name] ?? name) === key) return { 'dynamodb:leadingkeys': textOf(values[value]) };
   }
-  // For a query of an index, or in an older form, a value that only `*` matches, so that it does not count as
-  // absent.
+  // For a query of an index, or in an older form: a value that only `*` matches. An absent key would count as
+  // not set.
   return { 'dynamodb:leadingkeys': ['(not known to the local cloud)'] };
 }
 

@@ -1,9 +1,9 @@
 /**
- * A statement's `Condition`: operators, set operators, and which condition keys are known. Pure. Does not
- * own: the values of the keys (actions.ts, access.ts).
+ * Evaluates a statement's `Condition`: operators, set operators, known condition keys. Pure. Does not own:
+ * the values of the keys (actions.ts, access.ts).
  *
  * Invariants
- * - I1 an unknown operator or key is refused with an `UnknownPolicy`: it never allows anything.
+ * - I1 an unknown operator or key throws `UnknownPolicy`, so it never allows a request.
  */
 import { isRecord, type Json } from '../template/json.ts';
 import { arnFits, type Context, expanded, fits, UnknownPolicy } from './match.ts';
@@ -16,7 +16,7 @@ export interface Condition {
   readonly values: readonly string[];
 }
 
-/** The keys, in small letters, that requests here carry if AWS's would; all others are refused. */
+/** The supported keys, in lower case: requests here have them when AWS's would. All others are refused. */
 export const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'aws:principalaccount',
   'aws:principalarn',
@@ -35,7 +35,7 @@ export const KNOWN_KEYS: ReadonlySet<string> = new Set([
 type Test = (wanted: string, value: string, context: Context) => boolean;
 interface Operator {
   readonly test: Test;
-  /** Set for `…Not…`: true if no wanted value fits, or if the key is absent. */
+  /** For operators with `Not`: true if no listed value fits, or if the key is absent. */
   readonly negated: boolean;
 }
 

@@ -1,10 +1,10 @@
 /**
  * IAM's decision within one account: explicit deny, then identity and resource policies, then the boundary.
- * Pure. Does not own: which policies there are (stack-policies.ts), who is notified of a refusal (access.ts).
+ * Pure. Does not own: finding the policies (stack-policies.ts), reporting a refusal (access.ts).
  *
  * Invariants
- * - I1 nothing is allowed without a statement that allows it, and an explicit deny overrides every allow.
- * - I2 a statement that fits but cannot be understood refuses the request, and says which and why.
+ * - I1 a request is allowed only by a statement, and an explicit deny overrides every allow.
+ * - I2 a matching statement with an unknown part refuses the request; the error names both.
  */
 import { conditionsHold } from './conditions.ts';
 import { actionFits, arnFits, type Context, UnknownPolicy } from './match.ts';
@@ -15,7 +15,7 @@ export interface Request {
   readonly principal: Principal;
   /** `service:Action`. */
   readonly action: string;
-  /** An ARN, or `*` for actions that are about no resource. */
+  /** An ARN, or `*` for an action without a resource. */
   readonly resource: string;
   readonly context: Context;
 }
@@ -87,7 +87,7 @@ function matching(statements: readonly Statement[], request: Request): Matched {
   });
 }
 
-/** An unknown part of a statement matters only when the rest of it fits. */
+/** How a statement fits. An unknown part counts only if all other parts fit. */
 function fitOf(statement: Statement, request: Request): Fit {
   const { principals, conditions } = statement;
   if (!actionMatches(statement, request) || !resourceMatches(statement, request)) return 'no';

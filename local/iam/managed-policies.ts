@@ -1,6 +1,6 @@
 /**
- * The policies managed by AWS whose contents are known here. AWS may widen one at any time; these are as of
- * the time when they were copied. An unknown one allows nothing, and a warning names it.
+ * Copies of the policies managed by AWS that are known here; AWS may have widened one since. An unknown
+ * policy allows nothing, and a warning names it.
  */
 import type { Json } from '../template/json.ts';
 

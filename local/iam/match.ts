@@ -3,14 +3,14 @@
  * Pure.
  *
  * Invariants
- * - I1 a variable with an unknown value throws an `UnknownPolicy`; it counts neither as a match nor as a
+ * - I1 a variable with an unknown value throws `UnknownPolicy`, because it is neither a match nor a
  *   mismatch.
  */
 
-/** Values of condition keys, by name in small letters; a key that is missing is absent from the request. */
+/** Values of the request's condition keys, by name in lower case. */
 export type Context = Readonly<Record<string, readonly string[]>>;
 
-/** Something in a policy that this evaluator does not know; the caller must refuse. */
+/** Thrown for a part of a policy that this evaluator does not know; the caller must refuse. */
 export class UnknownPolicy extends Error {
   readonly code = 'unknown-policy';
 }
@@ -33,7 +33,7 @@ export function arnFits(pattern: string, arn: string, context: Context): boolean
   return given.every((part, at) => fits(wanted[at] ?? '*', part, context));
 }
 
-/** The first five parts and the rest; a colon inside `${…}` belongs to the variable. */
+/** Splits an ARN into five parts and the rest; a colon inside `${…}` does not split. */
 function parts(arn: string): string[] {
   const all = arn.split(/:(?![^{]*\})/);
   return [...all.slice(0, ARN_PARTS - 1), ...restOf(all)];

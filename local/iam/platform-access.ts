@@ -1,6 +1,6 @@
 /**
- * The permissions that AWS's own services need for a stack: Lambda assumes roles, polls queues and writes
- * logs; EventBridge and API Gateway reach their targets. Does not own: these actions.
+ * Checks the permissions that AWS's own services need: Lambda to assume roles, poll queues and write logs;
+ * EventBridge and API Gateway to reach their targets. Does not own: these actions.
  */
 import type { RuleSpec } from '../template/routing-model.ts';
 import type { FunctionSpec } from '../template/stack-model.ts';
@@ -18,7 +18,7 @@ export class PlatformAccess {
   }
 
   /**
-   * Requires that each role trusts its service, without which AWS would not create the function.
+   * Requires that each role trusts its service: otherwise AWS would not create the function.
    * @throws TemplateError
    */
   requireTrust(policies: StackPolicies): void {
@@ -33,7 +33,7 @@ export class PlatformAccess {
     return (action) => this.#access.check(functionId, action, queueArn) === undefined;
   }
 
-  /** A rule needs its target's permission, a schedule its own role's. */
+  /** Checks a delivery: a rule needs its target's permission, a schedule that of its own role. */
   rule(rule: RuleSpec, action: string, target: string): boolean {
     const isSchedule = rule.kind === 'schedule';
     const who = isSchedule ? rule.logicalId : 'events.amazonaws.com';
@@ -49,8 +49,8 @@ export class PlatformAccess {
   }
 
   /**
-   * Whether a caller may use a function's address. It needs two permissions: to use the address, and to
-   * invoke by it.
+   * Whether a caller may use a function URL. It needs two permissions: to invoke the URL, and the function
+   * through it.
    */
   functionUrl(caller: string, functionArn: string): boolean {
     const needs = [
@@ -63,7 +63,7 @@ export class PlatformAccess {
   }
 
   /**
-   * Checks that a role may write logs. Each process writes a log stream of its own. On AWS a line without
+   * Checks that a role may write logs, and for a new process also create its stream. On AWS a line without
    * permission is lost; here the file has it.
    */
   logs({ logicalId, logGroupName }: FunctionSpec, isNewProcess: boolean): void {

@@ -1,4 +1,4 @@
-/** The callers, and whether a statement's `Principal` includes one. Pure. */
+/** Decides whether a statement's `Principal` includes a caller. Pure. */
 import { isRecord, type Json } from '../template/json.ts';
 import { UnknownPolicy } from './match.ts';
 
@@ -20,13 +20,13 @@ export type Principal =
 export interface PrincipalElement {
   readonly aws: readonly string[];
   readonly services: readonly string[];
-  /** A kind that is not supported here: `NotPrincipal`, `Federated`, … */
+  /** An unsupported kind: `NotPrincipal`, `Federated`, … … */
   readonly unknown: string | undefined;
 }
 
 /**
- * How a statement's principal fits: `direct` names the caller or everyone; `account` hands the decision to
- * the account's own identity policies, so that it allows nothing by itself, but denies everyone in it.
+ * How a statement's principal fits. `direct`: it names the caller or everyone. `account`: it names the
+ * account, so an allow also needs an identity policy, but a deny applies to all its callers.
  */
 export type Fit = 'direct' | 'account' | 'no';
 
@@ -45,7 +45,8 @@ export function readPrincipals(statement: Record<string, Json>): PrincipalElemen
 
 /** @throws UnknownPolicy */
 export function principalFits(element: PrincipalElement, principal: Principal): Fit {
-  // No caller here is a federated user or a canonical id; only `NotPrincipal` would include the callers.
+  // No caller here is a federated user or a canonical id, so of the unknown kinds only `NotPrincipal` could
+  // include one.
   if (element.unknown === 'NotPrincipal') throw new UnknownPolicy('NotPrincipal is not known here');
   if (principal.kind === 'service') {
     return element.services.includes(principal.name) || element.aws.includes('*') ? 'direct' : 'no';

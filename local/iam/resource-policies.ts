@@ -1,5 +1,5 @@
 /**
- * The policies of resources, as CloudFormation declares them: queues, buses, tables, buckets, functions
+ * Reads the resource policies in a template: queues, buses, tables, buckets, functions
  * (`AWS::Lambda::Permission`), and the trust of roles. Pure.
  */
 import { isRecord, type Json } from '../template/json.ts';
@@ -7,7 +7,7 @@ import type { ResolvedResource } from '../template/template.ts';
 import { readStatement, readStatements, type Statement } from './statement.ts';
 
 export interface ResourcePolicy {
-  /** Whether it applies to a resource: the one it is attached to, and everything inside it. */
+  /** Whether it applies to a resource: the one it is attached to, or one inside it. */
   readonly covers: (resource: string) => boolean;
   readonly statements: readonly Statement[];
 }
@@ -43,7 +43,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'AWS::Events::EventBusPolicy': (resource) => {
     const { Statement: statement, Action, Principal, EventBusName } = resource.properties;
     const bus = arnOf(resource, 'events', `event-bus/${String(EventBusName ?? 'default')}`);
-    // The older form names one action and one account.
+    // The older form has one action and one account.
     const written = statement ?? {
       Effect: 'Allow',
       Action: Action ?? '',
@@ -65,7 +65,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'AWS::Lambda::Permission': (resource) => [lambdaPermission(resource)],
 };
 
-/** CloudFormation's short form of one statement in a function's policy. */
+/** Reads CloudFormation's short form of one statement in a function's policy. */
 function lambdaPermission(resource: ResolvedResource): ResourcePolicy {
   const { Action, Principal, FunctionName, SourceArn, SourceAccount, ...rest } = resource.properties;
   const name = /function:([^:]+)/.exec(String(FunctionName))?.[1] ?? String(FunctionName);
@@ -75,8 +75,7 @@ function lambdaPermission(resource: ResolvedResource): ResourcePolicy {
     ...(SourceArn === undefined ? {} : { ArnLike: { 'aws:SourceArn': SourceArn } }),
     ...(SourceAccount === undefined ? {} : { StringEquals: { 'aws:SourceAccount': SourceAccount } }),
   };
-  // Kept as conditions under their own names, so that one of them refuses with its name instead of being
-  // ignored.
+  // Turns these into conditions on unknown keys, so that they refuse with their name and are not ignored.
   for (const key of ['PrincipalOrgID', 'EventSourceToken', 'FunctionUrlAuthType']) {
     const value = rest[key];
     if (value !== undefined) condition[`StringEqualsOf${key}`] = { [key]: value };

@@ -1,14 +1,13 @@
 /**
- * All policies of a resolved stack, and what they say about one request: the role of a function, the policies
- * of that role, the resources with policies of their own. Does not own: the decision itself (evaluate.ts),
- * counts (access.ts).
+ * Finds the policies of a resolved stack that apply to a request: those of the caller's role, and those of
+ * the resource. Does not own: the decision (evaluate.ts), counts (access.ts).
  *
  * Why our own: the evaluators on npm are under the AGPL, and AWS's policy simulator needs an account. Unknown
- * parts refuse: a gap shows as a refusal too many, never as a permission too many.
+ * parts refuse, so a gap can only refuse too much.
  *
  * Invariants
- * - I1 a policy that cannot be known here (of an external role, or an external managed policy) is listed in
- *   `notes`; what only it would allow is refused.
+ * - I1 a policy outside the stack (of an external role, or an external managed policy) is listed in
+ *   `notes`. A request that only it would allow is refused.
  */
 import type { ResolvedResource, ResolvedTemplate } from '../template/template.ts';
 import { isRecord, type Json } from '../template/json.ts';
@@ -21,15 +20,17 @@ import { readStatements, type Statement } from './statement.ts';
 
 /** A caller, an action and a resource. */
 export interface AccessRequest {
-  /** Logical id of a function or schedule, for its role; else a service, as `events.amazonaws.com`. */
+  /**
+   * Logical id of a function or schedule, for its role; otherwise a service, such as `events.amazonaws.com`.
+   */
   readonly who: string;
   readonly action: string;
   readonly resource: string;
-  /** Condition keys of this request, beside those that every request has. */
+  /** Condition keys of this request, besides those of every request. */
   readonly context: Context;
 }
 
-/** Something that a statement allows a principal. */
+/** A permission that a statement gives to a principal. */
 export interface Permission extends Grant {
   /** The caller as in `AccessRequest`; `*` for everyone. */
   readonly who: string;
@@ -52,7 +53,7 @@ interface Actor {
 }
 
 export class StackPolicies {
-  /** Texts about what is not checked, or not known. */
+  /** Texts about policies that are unknown or not checked. */
   readonly notes: readonly string[];
   readonly #actors = new Map<string, Actor>();
   /** Condition keys that any policy uses, in small letters. */
@@ -84,9 +85,7 @@ export class StackPolicies {
     return Object.fromEntries(Object.entries(context).filter(([key]) => this.#asked.has(key)));
   }
 
-  /**
-   * Whether the policies apply to a principal. They do not to a person outside, nor to a role from elsewhere.
-   */
+  /** Whether the policies apply to a principal: not to a program outside, nor to an external role. */
   checks(who: string): boolean {
     return this.#actors.has(who) || who.includes('.');
   }
@@ -111,7 +110,7 @@ export class StackPolicies {
       : { ...verdict, because: `${verdict.because} (${unknown} is not known here)` };
   }
 
-  /** Everything that acts with a role of this stack, and the service that must be trusted to assume it. */
+  /** All functions and schedules with a role of this stack, and the service that the role must trust. */
   actors(): { readonly who: string; readonly service: string; readonly roleArn: string }[] {
     return [...this.#actors].map(([who, { role, service }]) => ({ who, service, roleArn: role.arn }));
   }
@@ -121,7 +120,7 @@ export class StackPolicies {
     return this.#actors.get(who)?.principal ?? { kind: 'service', name: who };
   }
 
-  /** Everything that is allowed somewhere, one line for each action and resource. */
+  /** All permissions of the stack, one line for each action and resource. */
   permissions(): Permission[] {
     const allowed = (statements: readonly Statement[]): Statement[] =>
       statements.filter(({ effect }) => effect === 'Allow');
@@ -140,7 +139,7 @@ export class StackPolicies {
   #common(principal: Principal): Context {
     const { region, accountId } = this.#place;
     return {
-      // The SDK speaks HTTPS to AWS; the hop to this machine's own gateway stands for that.
+      // On AWS the SDK uses HTTPS, so the call to this machine's gateway counts as HTTPS.
       'aws:securetransport': ['true'],
       'aws:requestedregion': [region],
       'aws:principalisawsservice': [String(principal.kind === 'service')],
@@ -179,7 +178,8 @@ function actorsOf(resources: readonly ResolvedResource[]): Acting[] {
     if (type === 'AWS::Lambda::Function') {
       return [{ who, session, roleArn: String(Role), service: 'lambda.amazonaws.com' }];
     }
-    // No service runs it here; the process that does signs its calls with `<logicalId>-<n>`, as functions do.
+    // No service runs a task here; the process that runs it signs its calls with `<logicalId>-<n>`, as
+    // functions do.
     if (type === 'AWS::ECS::TaskDefinition' && properties['TaskRoleArn'] !== undefined) {
       return [
         { who, session, roleArn: String(properties['TaskRoleArn']), service: 'ecs-tasks.amazonaws.com' },

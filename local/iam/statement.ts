@@ -1,9 +1,9 @@
 /**
- * A policy document as typed statements. Pure. Does not own: where documents are found (stack-policies.ts),
- * what a statement decides (evaluate.ts).
+ * Reads a policy document into typed statements. Pure. Does not own: where documents are found
+ * (stack-policies.ts), what a statement decides (evaluate.ts).
  *
  * Invariants
- * - I1 an invalid statement is refused with its place; none is left out in silence.
+ * - I1 an invalid statement is refused with its place, never ignored.
  */
 import { isRecord, type Json, TemplateError } from '../template/json.ts';
 import { type Condition, readConditions } from './conditions.ts';
@@ -11,7 +11,7 @@ import { type PrincipalElement, readPrincipals } from './principals.ts';
 
 /** `Action` or `NotAction`, `Resource` or `NotResource`. */
 export interface Patterns {
-  /** Inverts it: everything except the values. */
+  /** Whether it means everything except the values. */
   readonly not: boolean;
   readonly values: readonly string[];
 }

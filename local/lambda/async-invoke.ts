@@ -2,7 +2,7 @@
  * Asynchronous invocation (EventBridge, schedules): retries after one and two minutes, maximum age.
  *
  * Invariants
- * - I1 an event is given up only after its retries or its age are used up, and that is reported.
+ * - I1 an event is given up, and reported, only after its retries or its maximum age are used up.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';

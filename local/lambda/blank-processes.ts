@@ -7,10 +7,7 @@ import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Guardian } from '../processes/guardian.ts';
 
-/**
- * Variables of the user's environment that a function may see. AWS settings of the user must not leak into
- * it.
- */
+/** Variables of the user's environment that a function gets. The user's AWS settings are not among them. */
 const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'LANG', 'NODE_EXTRA_CA_CERTS'];
 const REFILL_AFTER_MS = 100;
 
@@ -25,11 +22,11 @@ export class BlankProcesses {
     this.#spare = this.#spawn();
   }
 
-  /** A process for the caller, started or starting. */
+  /** Takes a started or starting process. */
   take(): ChildProcess {
     const spare = this.#spare;
     this.#spare = undefined;
-    // Later, because the process just taken needs the processor now.
+    // Starts the next one later, because the process just taken needs the processor now.
     this.#refill ??= setTimeout(() => {
       this.#refill = undefined;
       if (!this.#stopped) this.#spare ??= this.#spawn();
@@ -39,7 +36,7 @@ export class BlankProcesses {
     return isUsable ? spare : this.#spawn();
   }
 
-  /** A process that a debugger reaches at this port of 127.0.0.1. */
+  /** Starts a process for a debugger at this port of 127.0.0.1. */
   inspected(port: number): ChildProcess {
     return this.#spawn([`--inspect=127.0.0.1:${port}`]);
   }
@@ -68,8 +65,8 @@ export class BlankProcesses {
       ['--enable-source-maps', '--no-warnings=ExperimentalWarning', ...options, script],
       {
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-        // A process group of its own: Ctrl-C in the terminal reaches only the cloud, which then ends its
-        // functions.
+        // A separate process group: Ctrl-C in the terminal then reaches only the cloud, and the cloud ends
+        // its functions.
         detached: process.platform !== 'win32',
         windowsHide: true,
         env,

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const send = process.send.bind(process);
-// Bundled libraries must not mistake the channel for theirs.
+// Hides the channel from bundled libraries that would use it.
 process.send = undefined;
 
 let handler;

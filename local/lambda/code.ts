@@ -1,6 +1,6 @@
 /**
- * Makes a folder that contains a function's bundle and nothing else. It is outside the assembly and so
- * outside the project, where Node would find packages that Lambda does not have.
+ * Makes a folder with only a function's bundle. It is outside the project, where Node would find packages
+ * that Lambda does not have.
  */
 import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -37,7 +37,7 @@ export function codeDirectory(spec: FunctionSpec, assembly: Assembly, codeRoot: 
   return directory;
 }
 
-/** The folder of packages that code below `directory` would find, although Lambda does not have them. */
+/** Finds a folder of packages that code below `directory` would load, although Lambda does not have it. */
 export function packagesAbove(directory: string): string | undefined {
   for (let at = dirname(directory); ; at = dirname(at)) {
     const packages = join(at, 'node_modules');

@@ -1,14 +1,13 @@
 /**
- * One event source mapping: queue → function, in process and event-driven (no polling). Does not own:
- * visibility and redrive (the queue), processes (the function), the policies.
+ * One event source mapping: passes messages from a queue to a function, event-driven instead of by polling.
+ * Does not own: visibility and redrive (the queue), processes (the function), the policies.
  *
  * Invariants
- * - I1 messages are received only when a process can take them at once, so waiting costs no receive count.
- *   For a throttled function they are received all the same, as by AWS's pollers, and each costs one.
- * - I2 the mapping does nothing that the function's role may not do on the queue: on AWS it polls with that
- *   role.
- * - I3 a failed batch, or the named part of it, is left alone: it comes back when its visibility ends, as on
- *   AWS.
+ * - I1 messages are received only when a process is free for them, so waiting does not raise their receive
+ *   count. A throttled function is the exception: its messages are received and counted, as by AWS's pollers.
+ * - I2 the mapping needs the permissions of the function's role on the queue, because on AWS it polls with
+ *   that role.
+ * - I3 a failed batch, or its failed messages, stay in flight until their visibility ends, as on AWS.
  */
 import type { Clock } from '../clock.ts';
 import type { ReceivedMessage } from '../sqs/message.ts';
@@ -58,14 +57,14 @@ export class EventSource {
   }
 
   start(): void {
-    // AWS asks for the queue's settings once, when the mapping is made.
+    // AWS reads the queue's settings when the mapping is made.
     if (!this.#mayDo('sqs:GetQueueAttributes')) return;
     const pump = () => this.#pump();
     this.#stopListening = [this.#queue.watch(pump), this.#target.onFree(pump)];
     this.#pump();
   }
 
-  /** Stops taking messages. Batches under way go on. */
+  /** Stops receiving messages. Batches in progress continue. */
   stop(): void {
     for (const stop of this.#stopListening.splice(0)) stop();
     this.#cancelWindow?.();
@@ -73,7 +72,8 @@ export class EventSource {
   }
 
   /**
-   * Makes the messages of unfinished batches visible at once, because an orderly stop is not their failure.
+   * Makes the messages of unfinished batches visible at once, because a stop of the cloud is not their
+   * failure.
    */
   giveBack(): void {
     for (const batch of this.#inFlight) {
@@ -82,7 +82,7 @@ export class EventSource {
   }
 
   #pump(): void {
-    // Receiving can notify listeners again; the loop below receives what they would.
+    // Receiving can call this again; the loop below already receives those messages.
     if (this.#pumping || this.#stopListening.length === 0) return;
     this.#pumping = true;
     try {
@@ -102,7 +102,7 @@ export class EventSource {
     return this.#inFlight.size < most && this.#target.freeSlots > 0;
   }
 
-  /** Whether to dispatch now: a full batch, or anything when there is no window or it has ended. */
+  /** Whether to dispatch now: the batch is full, or not empty and its window is over (or there is none). */
   #hasBatch(): boolean {
     const visible = this.#queue.visibleCount();
     if (visible === 0) return false;
@@ -139,7 +139,7 @@ export class EventSource {
   }
 }
 
-/** The record of one message in Lambda's SQS event. */
+/** Makes the record of a message in Lambda's SQS event. */
 export function recordOf({ message, receiptHandle, receiveCount }: ReceivedMessage, queueArn: string): Json {
   const attributes: Record<string, string> = {
     ApproximateReceiveCount: String(receiveCount),
@@ -173,9 +173,9 @@ export function recordOf({ message, receiptHandle, receiveCount }: ReceivedMessa
 }
 
 /**
- * Which messages of a batch failed, by AWS's rules: an error fails all; without ReportBatchItemFailures an
- * answer succeeds all; with it a null or empty answer or list succeeds all, and an entry without a usable
- * identifier, or with one that is not in the batch, fails all. Pure.
+ * Finds the failed messages of a batch by AWS's rules. An error fails all. An answer fails none without
+ * ReportBatchItemFailures. With it, the listed messages fail, none if the answer or list is null or empty,
+ * and all if an entry has no valid identifier or one outside the batch. Pure.
  */
 export function failedIds(
   result: InvocationResult,

@@ -1,6 +1,5 @@
 /**
- * Connects queues to functions, by the mappings of the template. Does not own: one connection
- * (event-source.ts).
+ * Connects queues to functions by the template's mappings. Does not own: one connection (event-source.ts).
  */
 import type { Clock } from '../clock.ts';
 import type { PlatformAccess } from '../iam/platform-access.ts';

@@ -2,7 +2,7 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 
-/** One line a function wrote. */
+/** A line that a function wrote. */
 export interface LogLine {
   readonly functionName: string;
   readonly pid: number;

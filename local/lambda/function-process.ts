@@ -1,9 +1,9 @@
 /**
- * One process of one function: its start, one event at a time, its timeout, kill / freeze / thaw. Does not
- * own: which process gets which event (local-function.ts).
+ * One process of a function: starts it, passes one event at a time, ends it at the timeout, kills, freezes
+ * and thaws it. Does not own: which process gets which event (local-function.ts).
  *
  * Invariants
- * - I1 every event passed in is answered exactly once: result, error, timeout or death.
+ * - I1 every event is answered exactly once: result, error, timeout or death.
  * - I2 a process whose event timed out is dead (SIGKILL, which also ends a stopped one) before the answer is
  *   given.
  */
@@ -26,13 +26,13 @@ export type InvocationResult =
     };
 
 export interface ProcessOptions {
-  /** Whether it is killed when its start or an event takes too long. */
+  /** Whether the process is killed when its start or an event takes too long. */
   readonly hasTimeLimits: boolean;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
   readonly onExit: () => void;
 }
 
-/** The one message that the process gets before its first event. */
+/** The message that the process gets before its first event. */
 export interface InitMessage {
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
@@ -80,7 +80,7 @@ export class FunctionProcess {
   #running: Running | undefined;
   #isReady = false;
   #isDead = false;
-  /** Killed or crashing: it gets no further event. */
+  /** Whether it was killed or is crashing, and so gets no further event. */
   #isEnding = false;
   #timedOut: InvocationResult | undefined;
   #lastError: FunctionError | undefined;
@@ -131,14 +131,14 @@ export class FunctionProcess {
     return this.#running?.requestId;
   }
 
-  /** The event under way, as JSON text. */
+  /** The event in progress, as JSON text. */
   get event(): string | undefined {
     return this.#running?.event;
   }
 
   /**
-   * Runs one event (JSON text). The process must be idle. `onBegin` is called when the handler is about to
-   * get it: at once in a warm process, after the import in a new one.
+   * Runs one event (JSON text). The process must be idle. `onBegin` is called just before the handler gets
+   * the event, in a new process after the import.
    */
   async invoke(requestId: string, event: string, onBegin: () => void): Promise<InvocationResult> {
     this.invocations += 1;
@@ -167,22 +167,22 @@ export class FunctionProcess {
     const { timeoutMs } = this.#context;
     clearTimeout(running.timer);
     running.timer = this.#timeoutAfter(timeoutMs, 'Task', running);
-    // Faults come before the event: a process killed or frozen at an event has not seen it.
+    // Applies faults before the event is sent: a process killed or frozen here has not seen it.
     onBegin();
     const traceId = `Root=1-${requestId.slice(0, 8)}-${requestId.replaceAll('-', '').slice(8)};Sampled=0`;
     const deadlineAt = Date.now() + timeoutMs;
     this.#send({ t: 'invoke', id: requestId, event, deadlineAt, traceId, context: this.#context });
   }
 
-  /** kill -9. Resolves when the process is gone. */
+  /** Kills it (-9). Resolves when the process is gone. */
   async kill(): Promise<void> {
-    // Waits for the exit event, so a process that is already dead is done.
+    // Waits for the exit event, also of a process that is already dead.
     this.#isEnding = true;
     if (!this.#isDead) this.#child.kill('SIGKILL');
     await this.exited;
   }
 
-  /** SIGSTOP: the process is alive and does nothing. */
+  /** Stops the process (SIGSTOP) without ending it. */
   freeze(): void {
     this.#frozen = true;
     this.#child.kill('SIGSTOP');
@@ -194,7 +194,7 @@ export class FunctionProcess {
     for (const resolve of this.#onThaw.splice(0)) resolve();
   }
 
-  /** Resolves at once for a running process; for a frozen one, when it is thawed or gone. */
+  /** Waits while the process is frozen, until it is thawed or gone. */
   async awakeOrDead(): Promise<'awake' | 'dead'> {
     if (this.#frozen) {
       const thawed = new Promise<void>((resolve) => this.#onThaw.push(resolve));
@@ -214,7 +214,7 @@ export class FunctionProcess {
         kind: 'timeout',
         error: { errorType: 'Sandbox.Timedout', errorMessage },
       };
-      // Answered when the exit is seen, so that it does not count as a crash.
+      // The exit handler answers with this result, so that the exit does not count as a crash.
       this.#timedOut = result;
       void this.kill();
     }, delayMs);
@@ -250,7 +250,7 @@ export class FunctionProcess {
   }
 
   #send(message: object): void {
-    // A process that died a moment ago refuses the message; its exit event answers for it.
+    // If the process has just died, the send fails; its exit event answers.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 }

@@ -1,4 +1,7 @@
-/** The environment of a function: the template's, Lambda's own, and the address of the local gateway. */
+/**
+ * Makes a function's environment: the template's variables, Lambda's own, and the address of the local
+ * gateway.
+ */
 import type { Assembly } from '../template/assembly.ts';
 import type { FunctionSpec } from '../template/stack-model.ts';
 import { codeDirectory } from './code.ts';
@@ -27,7 +30,7 @@ export function functionSettings(
     environment: {
       ...spec.environment,
       ...around.environment,
-      // Lambda sets this variable for the function's logger. Without a level a laptop shows all lines.
+      // Lambda sets this variable for the function's logger. Without a level, all lines are shown here.
       ...(spec.logLevel === undefined ? {} : { AWS_LAMBDA_LOG_LEVEL: spec.logLevel }),
       AWS_LAMBDA_FUNCTION_NAME: spec.functionName,
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',

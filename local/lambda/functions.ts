@@ -1,6 +1,6 @@
 /**
- * The functions of the stack, each with its bundle, environment, log and listeners. Does not own: one
- * function (local-function.ts), who sends it events.
+ * Makes the functions of the stack, each with its bundle, environment, log and listeners. Does not own: one
+ * function (local-function.ts), the sources of events.
  */
 import type { Faults } from '../control/faults.ts';
 import type { DataDirectory } from '../data-directory.ts';

@@ -1,6 +1,6 @@
 /**
- * One function: its processes, the callers that wait for one, warm reuse, the concurrency limit, counters.
- * Does not own: where events come from.
+ * Runs one function: its processes, their reuse, the callers that wait for one, the concurrency limit,
+ * counters. Does not own: the sources of events.
  *
  * Invariants
  * - I1 a process has at most one event at a time.
@@ -21,10 +21,13 @@ export interface FunctionSettings {
   readonly environment: Readonly<Record<string, string>>;
   readonly maxProcesses: number;
   readonly idleAfterMs: number;
-  /** The debugger's port. The function then has a single process, from the start and without a time limit. */
+  /**
+   * The debugger's port. With it, the function has a single process, started at once and without a time
+   * limit.
+   */
   readonly inspectPort?: number;
   readonly onLine: (functionName: string, pid: number, stream: 'stdout' | 'stderr', line: string) => void;
-  /** Called right before an event is handed to a process that is ready for it (faults at the next event). */
+  /** Called right before a ready process gets an event (for faults at the next event). */
   readonly onDelivered: (local: LocalFunction, process: FunctionProcess) => void;
   /** Called when an event has ended. @param ms since a process got it; 0 if none did */
   readonly onOver: (functionName: string, ms: number, ok: boolean) => void;
@@ -41,7 +44,7 @@ export class LocalFunction {
   readonly counters = { invocations: 0, errors: 0, timeouts: 0, coldStarts: 0, throttles: 0 };
   readonly #blanks: BlankProcesses;
   readonly #processes = new Set<FunctionProcess>();
-  /** Idle processes. The one used last is used next, so that the others can end. */
+  /** Idle processes. The last used is used next, so that the others can end. */
   readonly #idle: { readonly process: FunctionProcess; readonly since: number }[] = [];
   readonly #waiting: Waiting[] = [];
   readonly #freeListeners = new Set<() => void>();
@@ -53,7 +56,7 @@ export class LocalFunction {
   constructor(settings: FunctionSettings, blanks: BlankProcesses) {
     this.settings = settings;
     this.#blanks = blanks;
-    // Started now, because a debugger can only find a process that exists.
+    // Starts the process now, so that a debugger can attach.
     if (settings.inspectPort !== undefined) this.#idle.push({ process: this.#start(), since: Date.now() });
   }
 
@@ -68,7 +71,7 @@ export class LocalFunction {
   /** How many more events could start at once. */
   get freeSlots(): number {
     if (this.#stopped) return 0;
-    // A mapping's pollers do not know that the function refuses.
+    // A mapping's pollers receive although the function refuses events.
     if (this.#isThrottled) return this.settings.maxProcesses;
     let occupied = this.#waiting.length;
     for (const each of this.#processes) if (each.busy || each.frozen) occupied += 1;
@@ -85,19 +88,21 @@ export class LocalFunction {
     return this.#isThrottled;
   }
 
-  /** Refuses every event, as with a reserved concurrency of 0; work under way goes on. */
+  /**
+   * Makes the function refuse every event, as with a reserved concurrency of 0; work in progress continues.
+   */
   throttle(on: boolean): void {
     this.#isThrottled = on;
     for (const listener of this.#freeListeners) listener();
   }
 
-  /** Lets a stopped process go on; its slot counts again. */
+  /** Resumes a stopped process; its slot counts again. */
   thaw(process: FunctionProcess): void {
     process.thaw();
     for (const listener of this.#freeListeners) listener();
   }
 
-  /** The process with this access key, if it lives. */
+  /** The living process with this access key. */
   processOf(accessKeyId: string): FunctionProcess | undefined {
     for (const each of this.#processes) if (each.accessKeyId === accessKeyId) return each;
     return undefined;
@@ -139,7 +144,7 @@ export class LocalFunction {
     this.settings.onOver(this.spec.functionName, ms, result.ok);
     const line = this.#stopped ? undefined : platformLine(result, requestId, new Date());
     if (line !== undefined) this.settings.onLine(this.spec.functionName, process.pid, 'stdout', line);
-    // After a failed start or an uncaught error the process is ending, and gets no second event.
+    // After a failed start the process is ending, and gets no second event.
     if (!result.ok && result.kind === 'init') void process.kill();
     else if (!process.dead) this.#release(process);
     return result;

@@ -1,6 +1,6 @@
 /**
- * Decides by the level in the template which lines of a function Lambda writes to its log. Pure. Does not
- * own: Lambda's own lines (platform-line.ts), which have a level of their own.
+ * Decides, by the level in the template, which lines of a function are logged. Pure. Does not own: Lambda's
+ * own lines (platform-line.ts), which have another level.
  *
  * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
  */
@@ -24,7 +24,7 @@ function levelIn(line: string): string | undefined {
   try {
     const { level } = JSON.parse(line) as { readonly level?: unknown };
     const said = String(level).toUpperCase();
-    // Powertools calls FATAL so.
+    // Powertools writes CRITICAL for FATAL.
     if (said === 'CRITICAL') return 'FATAL';
     return LEVELS.includes(said) ? said : 'INFO';
   } catch {

@@ -1,13 +1,13 @@
 /**
- * The line that Lambda itself writes to a function's log when an event was not answered. Does not own: the
+ * Makes the line that Lambda writes to a function's log when an event was not answered. Does not own: the
  * functions' lines (function-logs.ts).
  *
- * Lambda's line about an answered event is left out, because it only has the price.
+ * Lambda's line about an answered event is left out, because it only shows the price.
  */
 import type { InvocationResult } from './function-process.ts';
 
 /**
- * The line about the death of a process, for a function that logs JSON, with the words of the text form.
+ * The line about the death of a process, in the JSON format with the words of the text format.
  * https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html#platform-report
  * @returns undefined for an event that was answered, even by an error, or that no process got
  */

@@ -1,5 +1,5 @@
 /**
- * The values of one metric in one minute: their number, sum, minimum, maximum and distribution.
+ * Summarises the values of a metric in a minute: number, sum, minimum, maximum and distribution.
  *
  * Invariants
  * - I1 its size has a limit: values that differ by less than 2 % count as equal.
@@ -15,7 +15,7 @@ export interface KeptDistribution {
 }
 
 const STEP = Math.log(1.02);
-/** The bucket of everything that is zero or less. */
+/** The bucket of zero and negative values. */
 const LOWEST = -1_000_000;
 
 export class Distribution {
@@ -82,7 +82,7 @@ export class Distribution {
     let left = Math.max(1, Math.ceil((percent / 100) * this.#count));
     for (const [bucket, times] of [...this.#spread].sort(([one], [other]) => one - other)) {
       left -= times;
-      // The middle of the bucket, but within the minimum and the maximum.
+      // Answers the middle of the bucket, limited to the minimum and maximum.
       if (left <= 0)
         return Math.min(
           this.#max,

@@ -3,13 +3,13 @@
  * (metric-store.ts).
  *
  * Invariants
- * - I1 no line throws, whatever a program wrote: one that does not fit the format has no metric.
+ * - I1 no line throws: one that does not fit the format has no metric.
  *
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */
 import { isRecord, type Json } from '../template/json.ts';
 
-/** The parts of a metric's name, which distinguish it from others. */
+/** The parts that together identify a metric. */
 export interface MetricName {
   readonly namespace: string;
   readonly name: string;
@@ -28,7 +28,7 @@ const MOST_VALUES = 100;
 const MOST_DIMENSIONS = 30;
 const LONGEST_VALUE = 1_024;
 
-/** The measurements in a line; an empty list if it is no metric. */
+/** The measurements in a line; an empty list if it has none. */
 export function measuredBy(line: string): readonly Measured[] {
   if (line.length > LONGEST_LINE || !line.includes('"_aws"')) return [];
   const root = parsed(line);

@@ -1,7 +1,6 @@
 /**
- * CloudWatch's GetMetricData: checks its request with AWS's error codes, and answers. Pure, except for the
- * measurements. Does not own: which metrics there are (metric-store.ts). Expressions are not supported: each
- * is refused by name.
+ * CloudWatch's GetMetricData: checks a request with AWS's error codes, and answers it. Pure, except for the
+ * measurements. Does not own: the metrics (metric-store.ts). Expressions are refused by name.
  *
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html
  */

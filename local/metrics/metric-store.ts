@@ -1,12 +1,11 @@
 /**
- * The metrics of the last hours, by the minute: those that programs write into their logs, and those of the
- * cloud's own queues. Does not own: reading a line (embedded.ts), queries (metric-data.ts).
+ * Stores the metrics of the last hours by the minute: those in programs' logs, and those of the cloud's own
+ * queues and functions. Does not own: reading a line (embedded.ts), queries (metric-data.ts).
  *
  * Invariants
- * - I1 its size has a limit: the number of metrics, and of minutes in each. The rest is left out, and
+ * - I1 the number of metrics is limited, and of minutes in each. Further ones are left out; this is
  *   reported once.
- * - I2 a start does not fail because the file cannot be read, nor a stop because it cannot be written: the
- *   metrics begin anew.
+ * - I2 no start or stop fails because the file cannot be read or written: the metrics then begin anew.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
@@ -26,7 +25,7 @@ interface Series {
 
 export interface MetricStoreOptions {
   readonly clock: Clock;
-  /** The file that keeps them between starts. @default they begin anew */
+  /** The file that stores the metrics between starts. @default none */
   readonly file?: string;
   readonly onProblem: (message: string) => void;
 }
@@ -57,7 +56,7 @@ export class MetricStore {
     if (minutes.size > KEPT_MS / MINUTE_MS) this.#forget(minutes);
   }
 
-  /** @returns the values of each period in order; a period without values is left out */
+  /** @returns the values by period, in order, without empty periods */
   periods(metric: MetricName, fromMs: number, toMs: number, periodMs: number): [number, Distribution][] {
     const found = new Map<number, Distribution>();
     for (const [minute, values] of this.#series.get(keyOf(metric))?.minutes ?? []) {
@@ -127,7 +126,7 @@ export class MetricStore {
     for (const minute of minutes.keys()) if (!this.#isKept(minute * MINUTE_MS)) minutes.delete(minute);
   }
 
-  /** Whether a time is recent enough; by a wrong clock a measurement may be from another day. */
+  /** Whether a time is recent enough: a wrong clock may have dated a measurement to another day. */
   #isKept(at: number): boolean {
     return Math.abs(this.#options.clock.now() - at) <= KEPT_MS;
   }
@@ -137,7 +136,7 @@ type KeptSeries = MetricName & {
   readonly minutes: readonly (readonly [minute: number, values: KeptDistribution])[];
 };
 
-/** An unambiguous key, because names are texts from outside. */
+/** The metric's key, unambiguous for any names. */
 const keyOf = ({ namespace, name, dimensions }: MetricName): string =>
   JSON.stringify([
     namespace,

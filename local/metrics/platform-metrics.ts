@@ -1,7 +1,7 @@
 /**
- * The metrics that AWS has about its own services: for a queue, how many messages wait, how many are being
- * processed, the age of the oldest; for a function, its invocations, their durations and errors. Does not
- * own: the queues and functions, where the metrics go.
+ * Records the metrics of AWS's own services: for a queue, its visible and in-flight messages and the age of
+ * the oldest; for a function, its invocations, durations and errors. Does not own: the queues, the functions,
+ * storing the metrics.
  *
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
  * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
@@ -11,7 +11,8 @@ import type { Queue } from '../sqs/queue.ts';
 import type { MetricStore } from './metric-store.ts';
 
 /**
- * The interval of measurements. SQS measures once a minute; meanwhile a queue on a laptop may fill and empty.
+ * The interval of measurements. SQS measures once a minute, but a queue on a laptop may fill and empty within
+ * one.
  */
 const EVERY_MS = 10_000;
 

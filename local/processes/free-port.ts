@@ -1,7 +1,7 @@
-/** Finds a free port for a child that must be given one. */
+/** Finds a free port for a child process that needs one as an argument. */
 import { createServer } from 'node:net';
 
-/** A port of 127.0.0.1 that no process listens on at this moment. */
+/** Finds a port of 127.0.0.1 on which no process listens now. */
 export async function freePort(): Promise<number> {
   return await new Promise((resolve, reject) => {
     const server = createServer();

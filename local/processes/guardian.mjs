@@ -1,9 +1,9 @@
 /**
- * The guardian: a tiny process that outlives the local cloud by a moment, ends its children and removes the
- * folder of their code. Its standard input is a pipe that the cloud holds open; `+pid` and `-pid` lines keep
- * a list, an `=path` line names the folder. When the pipe closes, because the cloud stopped or was killed,
- * every listed process (and its group) gets SIGKILL, which also ends a stopped one. Plain JavaScript: it is
- * started by node itself.
+ * The guardian: a small process that ends the local cloud's children when the cloud ends, and removes the
+ * folder of their code. The cloud keeps a pipe to its standard input open: `+pid` and `-pid` lines change a
+ * list, an `=path` line names the folder. When the pipe closes, because the cloud stopped or was killed,
+ * every listed process and its group get SIGKILL, which also ends a stopped process. Plain JavaScript,
+ * because node runs it without a loader.
  */
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -28,7 +28,7 @@ createInterface({ input: process.stdin })
     endWhenGone(Date.now() + 1000);
   });
 
-// The cloud decides when this ends; a Ctrl-C in the terminal is not for it.
+// Ignores Ctrl-C in the terminal: only the cloud's end ends the guardian.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 
 function kill(pid) {
@@ -36,12 +36,15 @@ function kill(pid) {
     try {
       process.kill(target, 'SIGKILL');
     } catch {
-      // It is gone already.
+      // The process is already gone.
     }
   }
 }
 
-/** A next cloud on the same data waits for the guardian's end, so it stays until its list is dead. */
+/**
+ * Ends once all listed processes are dead, because the next cloud on the same data waits for the guardian's
+ * end.
+ */
 function endWhenGone(giveUpAt) {
   const alive = [...pids].some((pid) => {
     try {

@@ -1,10 +1,10 @@
 /**
- * Makes sure that no child outlives the local cloud, and that the folder with their code is removed, however
- * the cloud ends.
+ * Starts the guardian and keeps its list, so that no child process outlives the local cloud and the folder of
+ * their code is removed, however the cloud ends.
  *
  * Invariants
- * - I1 every child of the cloud is on the guardian's list from right after its spawn until its exit is seen.
- * - I2 a guardian that dies is replaced, and the new one gets the whole list.
+ * - I1 every child of the cloud is on the guardian's list from its spawn until its exit event.
+ * - I2 a dead guardian is replaced, and the new one gets the whole list.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The beginning of the name of a folder with a cloud's code. */
+/** The prefix of the names of folders with a cloud's code. */
 export const CODE_FOLDER = 'steadfast-code-';
 
 export class Guardian {
@@ -42,7 +42,7 @@ export class Guardian {
     });
   }
 
-  /** Ends the guardian, and with it everything still on its list. */
+  /** Ends the guardian, and so all processes still on its list. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const child = this.#child;

@@ -1,5 +1,5 @@
 /**
- * Ends a process that an earlier local cloud left behind when it and its guardian were killed together.
+ * Ends a process of an earlier local cloud that was killed together with its guardian.
  *
  * Invariants
  * - I1 it ends only a process that was started with the expected file as an argument, because the process id
@@ -51,7 +51,7 @@ export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Not allowed to signal it: it exists, under another user.
+    // EPERM: the process exists, under another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
@@ -66,7 +66,7 @@ function pidIn(path: string): number | undefined {
 }
 
 /**
- * Acknowledged writes are in SQLite's log: kill -9 loses none of them.
+ * Kills the process (-9). No acknowledged write is lost, because SQLite's log has them.
  * @returns whether it may be signalled
  */
 function kill(pid: number): boolean {
@@ -78,10 +78,7 @@ function kill(pid: number): boolean {
   }
 }
 
-/**
- * The command line; empty for a process that has ended and waits for its parent, undefined if it cannot be
- * read.
- */
+/** The command line; empty for a zombie process, undefined if it cannot be read. */
 async function commandLineOf(pid: number): Promise<string | undefined> {
   try {
     if (process.platform === 'linux')

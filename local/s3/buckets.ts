@@ -1,10 +1,10 @@
 /**
- * The buckets of the stack: whole objects in files, and the events about them to EventBridge. Does not own:
- * permissions (the gateway asks the policies).
+ * The buckets of the stack: stores objects in files, and sends their events to EventBridge. Does not own:
+ * permissions (the gateway checks them).
  *
  * Invariants
- * - I1 an acknowledged object exists after the next start, and a part of one never does.
- * - I2 each write has a sequencer of its own, and later ones sort after earlier ones.
+ * - I1 an acknowledged object survives a restart, and an object is never stored in part.
+ * - I2 each write has its own sequencer, and sequencers sort in the order of the writes.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -188,7 +188,7 @@ export class Buckets {
       .sort((one, other) => bytesOf(one.key, other.key));
   }
 
-  /** The file of a key. A key may contain characters that a file's name may not. */
+  /** The file of a key. A key may contain characters that a file name may not. */
   #file(bucket: string, key: string): string {
     return join(this.#place.folder, bucket, createHash('sha256').update(key).digest('hex'));
   }

@@ -1,5 +1,5 @@
 /**
- * An S3 call, read from its method, path and headers; its body without the signed chunks; S3's errors and
+ * Reads an S3 call from its method, path and headers, decodes a chunked body, and writes S3's errors and
  * lists. Pure. Does not own: the objects (buckets.ts).
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -35,9 +35,7 @@ export interface ListedObject {
 }
 
 const MOST_LISTED = 1_000;
-/**
- * Parameters that a list may have; lists by folders, or with a token in place of a key, are not supported.
- */
+/** Supported parameters of a list; lists by folder or by continuation token are not supported. */
 const LIST_NAMES: ReadonlySet<string> = new Set(['list-type', 'max-keys', 'prefix', 'start-after', 'x-id']);
 
 const OPERATIONS: Readonly<Record<string, ObjectCall['operation']>> = {
@@ -47,7 +45,8 @@ const OPERATIONS: Readonly<Record<string, ObjectCall['operation']>> = {
   DELETE: 'DeleteObject',
 };
 /**
- * A query that only names the operation, as the SDK adds it. Any other query asks for more than the object.
+ * A query with only the operation's name, as the SDK adds it. With any other query, the call is not a plain
+ * object call.
  */
 const PLAIN_QUERY = /^(?:x-id=[A-Za-z]+)?$/;
 
@@ -61,7 +60,7 @@ export function readObjectCall(method: string, url: string, headers: IncomingHtt
   const key = decoded(parts.join('/'));
   const range = method === 'GET' && bucket !== '' && key === '' ? rangeIn(query) : undefined;
   if (range !== undefined) return { operation: 'ListObjectsV2', bucket, key, range };
-  // Earlier versions are not kept, so there are none to list.
+  // Earlier versions are not stored, so this list has only the current objects.
   if (method === 'GET' && key === '' && /^versions=(?:&prefix=[^&]*)?$/.test(query))
     return { operation: 'ListObjectVersions', bucket, key };
   const isPlain = PLAIN_QUERY.test(query) && headers['x-amz-copy-source'] === undefined;
@@ -111,7 +110,7 @@ function decoded(text: string): string {
 }
 
 /**
- * The body of a stream, which is sent in chunks, each after its length and perhaps a signature:
+ * Decodes the body of a stream, sent in chunks with a length and perhaps a signature before each:
  * `5;…\r\nhello\r\n0\r\n…`.
  */
 export function unchunked(body: Buffer, headers: IncomingHttpHeaders): Buffer {

@@ -1,4 +1,4 @@
-/** A binary heap of items by due time: the earliest first, and of equal ones the one pushed first. */
+/** A binary heap of items by due time; items with equal times keep the order in which they were pushed. */
 
 interface Entry<T> {
   readonly at: number;

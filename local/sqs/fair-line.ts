@@ -1,11 +1,10 @@
 /**
- * Chooses the next of the waiting messages of several groups: one of the group with the fewest messages being
- * processed, and of several such groups the one that has waited longest. A message without a group counts as
- * a group of its own, as on SQS.
+ * Chooses the next waiting message: from the group with the fewest messages in flight, and among such groups
+ * the one that has waited longest. A message without a group counts as its own group, as on SQS.
  *
  * On SQS a group counts as noisy from 30 messages in flight, and a tenth of all
  * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues-detailed.html).
- * One machine processes fewer at a time, so here the rule applies from the first message.
+ * One machine has fewer messages in flight, so here the rule applies from the first.
  */
 
 import { DueHeap } from './due-heap.ts';
@@ -15,15 +14,15 @@ interface Waiting<T> {
   readonly order: number;
 }
 
-/** The line of messages without a group: for the choice, none of them has another one being processed. */
+/** The line of all messages without a group. It never counts messages in flight. */
 const NO_GROUP = '';
 
 export class FairLine<T> {
   readonly #groups = new Map<string, Map<string, Waiting<T>>>();
   readonly #underWork = new Map<string, number>();
   /**
-   * Groups with no message being processed, by the order of their first message. It is a heap because there
-   * may be as many groups as messages. Outdated entries are skipped.
+   * Groups with no message in flight, in the order of their first message. A heap, because there may be as
+   * many groups as messages. Outdated entries are skipped.
    */
   readonly #idle = new DueHeap<string>();
   /** The entry of each group that is in the heap. */
@@ -62,7 +61,7 @@ export class FairLine<T> {
     return this.#nextOfBusy();
   }
 
-  /** Searches the groups with messages being processed; there are no more of them than such messages. */
+  /** Searches the groups with messages in flight; there are at most as many as messages in flight. */
   #nextOfBusy(): T | undefined {
     let best: { readonly first: Waiting<T>; readonly underWork: number } | undefined;
     for (const group of this.#groups.keys()) {

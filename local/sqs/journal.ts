@@ -1,12 +1,11 @@
 /**
- * The file behind a queue: one JSON line per change, replayed at the next start. Does not own: what the
- * changes mean to a receiver (queue.ts).
+ * Stores the changes of a queue in a file, one JSON line each, and replays them at the next start. Does not
+ * own: what a change means to a receiver (queue.ts).
  *
  * Invariants
- * - I1 a line is given to the operating system before the change is answered: messages survive the death of
- *   the local cloud (kill -9 too), but not a power cut (there is no fsync).
- * - I2 a torn last line, the trace of a crash in the middle of a write, is dropped; any other bad line is an
- *   error.
+ * - I1 a line is written before the change is answered, without fsync: messages survive kill -9 of the
+ *   local cloud, but not a power cut.
+ * - I2 an incomplete last line, left by a crash during a write, is dropped; any other bad line is an error.
  */
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import type { StoredMessage } from './message.ts';
@@ -19,7 +18,7 @@ export interface JournalRecord {
 
 /** The file to which a queue writes its changes. */
 export interface QueueJournal {
-  /** The messages of the last run, in order. Called once, first. */
+  /** Reads the messages of the last run, in order. Must be called once, before all else. */
   load(): StoredMessage[];
   record(entry: JournalRecord): void;
   close(): void;
@@ -71,7 +70,7 @@ export class FileJournal implements QueueJournal {
   #replay(content: string): void {
     const lines = content.split('\n');
     const torn = lines.pop();
-    // A complete file ends with a line break, so the last piece is '' unless the last write was cut off.
+    // A complete file ends with a line break, so the last piece is '' unless a crash cut off the last write.
     if (torn !== undefined && torn !== '') lines.push(...(isComplete(torn) ? [torn] : []));
     for (const text of lines) this.#apply(JSON.parse(text) as Line);
   }

@@ -1,20 +1,20 @@
-/** A stored message, its receipt handles, and the MD5s that the SDK checks. Pure. */
+/** The types of messages, their receipt handles, and the MD5s that the SDK checks. Pure. */
 import { createHash } from 'node:crypto';
 
-/** A message attribute as the JSON protocol carries it (binary values in base64). */
+/** A message attribute in the JSON protocol (binary values in base64). */
 export interface AttributeValue {
   readonly DataType: string;
   readonly StringValue?: string;
   readonly BinaryValue?: string;
 }
 
-/** One message in a queue. The mutable fields change only inside Queue. */
+/** A message in a queue. Only Queue changes the mutable fields. */
 export interface StoredMessage {
   readonly messageId: string;
   readonly body: string;
   readonly md5OfBody: string;
   readonly attributes: Readonly<Record<string, AttributeValue>>;
-  /** Messages of several groups take turns. */
+  /** The group for fair turns (fair-line.ts). */
   readonly group?: string;
   readonly senderId: string;
   readonly traceHeader: string | undefined;
@@ -22,7 +22,7 @@ export interface StoredMessage {
   /** Set when the message was moved here by a redrive. */
   readonly sourceArn: string | undefined;
   state: 'visible' | 'delayed' | 'inFlight';
-  /** When it becomes visible; in the past for a visible message. */
+  /** When it becomes visible, or became visible. */
   visibleAt: number;
   receiveCount: number;
   firstReceivedAt: number | undefined;
@@ -53,12 +53,12 @@ export interface ReceiveRequest {
   readonly signal?: AbortSignal;
 }
 
-/** The handle of a message and one receive. The handle of an older receive no longer deletes. */
+/** Makes the handle of one receive of a message. The handle of an older receive no longer deletes. */
 export function receiptHandleOf(messageId: string, receiveCount: number): string {
   return Buffer.from(`${messageId}#${receiveCount}`).toString('base64url');
 }
 
-/** The message that a receipt handle names; undefined if the handle is not from here. */
+/** Reads a receipt handle; undefined if it is not one of ours. */
 export function readReceiptHandle(handle: string): { messageId: string; receiveCount: number } | undefined {
   const match = /^([0-9a-f-]{36})#(\d+)$/.exec(Buffer.from(handle, 'base64url').toString());
   return match === null ? undefined : { messageId: match[1] ?? '', receiveCount: Number(match[2]) };

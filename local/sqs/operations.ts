@@ -1,10 +1,9 @@
 /**
- * The SQS JSON protocol: one function per operation, and checks of requests with AWS's error codes. Does not
- * own: HTTP (the gateway), queue behaviour (queue.ts).
+ * Implements the SQS JSON protocol: one function per operation, with AWS's error codes for bad requests. Does
+ * not own: HTTP (the gateway), queue behaviour (queue.ts).
  *
  * Invariants
- * - I1 a batch entry fails alone; a batch as a whole fails only for AWS's reasons (empty, too many, ids,
- *   size).
+ * - I1 a bad entry fails alone; a whole batch fails only for AWS's reasons (empty, too many, ids, size).
  */
 import { isRecord, type Json } from '../template/json.ts';
 import { type AttributeValue, md5OfAttributes, type ReceivedMessage } from './message.ts';
@@ -20,7 +19,7 @@ import {
   wholeNumber,
 } from './request-checks.ts';
 
-/** The parts that an operation may use. */
+/** The parts that an operation uses. */
 export interface SqsContext {
   readonly queues: QueueDirectory;
   /** Address of the gateway, for queue URLs. */
@@ -30,7 +29,7 @@ export interface SqsContext {
   readonly senderId: string;
   /** `X-Amzn-Trace-Id` of the request. */
   readonly traceHeader: string | undefined;
-  /** Ends a long poll whose caller went away. */
+  /** Ends a long poll when its caller disconnects. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -44,7 +43,7 @@ const MAX_BATCH = 10;
 // oxlint-disable-next-line no-control-regex -- the control characters are what it looks for
 const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/;
 
-/** Runs one operation. @throws SqsError with the code and status the SDK understands */
+/** Runs one operation. @throws SqsError with AWS's code and status */
 export async function runSqsOperation(name: string, body: unknown, context: SqsContext): Promise<Json> {
   const operation = OPERATIONS[name];
   if (operation === undefined) {

@@ -2,7 +2,7 @@
 import type { Queue } from './queue.ts';
 import { type Fields, SqsError } from './request-checks.ts';
 
-/** The attributes asked for; none if none are asked for, as on AWS. */
+/** The requested attributes; none without a request, as on AWS. */
 export function queueAttributes(queue: Queue, fields: Fields): Record<string, string> {
   const wanted = Array.isArray(fields['AttributeNames']) ? fields['AttributeNames'] : [];
   const { settings } = queue;
@@ -36,7 +36,7 @@ export function queueAttributes(queue: Queue, fields: Fields): Record<string, st
   );
 }
 
-/** Attributes that exist on AWS and have no value here. */
+/** Attributes of AWS that have no value here. */
 const QUIET = [
   'Policy',
   'CreatedTimestamp',

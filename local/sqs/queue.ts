@@ -1,15 +1,15 @@
 /**
- * One standard queue: visibility, delay, receive counts, redrive, retention, and who is notified when a
- * message can be received. Does not own: the wire protocol (operations.ts), files (journal.ts).
+ * One standard queue: visibility, delay, receive counts, redrive, retention, and notifying receivers of
+ * visible messages. Does not own: the wire protocol (operations.ts), files (journal.ts).
  *
- * Why our own: the closest server on npm wakes a long poll for one message alone, and counts a queue's depth
- * wrongly.
+ * Why our own: the closest server on npm answers a long poll with only one message, and counts a queue's
+ * depth wrongly.
  *
  * Invariants
  * - I1 a message is in exactly one state (visible, delayed, in flight) or gone.
  * - I2 a change is in the journal before its caller is answered.
- * - I3 a redriven message is in the target's journal before it leaves the source's: a crash between
- *   duplicates, never loses.
+ * - I3 a redriven message is in the target's journal before it leaves the source's: a crash in between
+ *   duplicates it and never loses it.
  * - I4 a waiting receiver or listener is notified at the moment a message becomes visible (send, delay end,
  *   visibility end); without a waiter there is no timer.
  */
@@ -92,7 +92,7 @@ export class Queue {
     });
   }
 
-  /** Receives what is visible now, at once. */
+  /** Receives visible messages without waiting. */
   receiveNow(max: number, visibilityTimeoutMs = this.settings.visibilityTimeoutMs): ReceivedMessage[] {
     const now = this.#clock.now();
     this.#promote(now);
@@ -150,7 +150,7 @@ export class Queue {
     return () => this.#watchers.delete(onVisible);
   }
 
-  /** An old receive's handle is accepted and deletes nothing, as on AWS. */
+  /** Deletes a message. The handle of an older receive is accepted and deletes nothing, as on AWS. */
   delete(receiptHandle: string): HandleResult {
     const handle = readReceiptHandle(receiptHandle);
     if (handle === undefined) return 'invalid';
@@ -254,7 +254,7 @@ export class Queue {
     this.#visible.remove(message.messageId, message.group);
   }
 
-  /** Makes due messages visible. Outdated heap entries are skipped. */
+  /** Makes due messages visible, skipping outdated heap entries. */
   #promote(now: number): void {
     let promoted = false;
     for (
@@ -274,7 +274,7 @@ export class Queue {
       this.#visible.add(message.messageId, message, message.group);
       promoted = true;
     }
-    // A receiver that came just before the timer may leave some of these; the others must be notified.
+    // A receiver that called this may not take all of these messages, so the others must be notified.
     if (promoted && this.#isAwaited()) queueMicrotask(() => this.#notify());
   }
 

@@ -6,7 +6,7 @@ export type Fields = Readonly<Record<string, Json>>;
 /** An error of the SQS protocol. */
 export class SqsError extends Error {
   readonly code: string;
-  /** The older name of the error, which the SDK reads from a header. */
+  /** The older name of the error; the SDK reads it from a header. */
   readonly queryCode: string;
   readonly statusCode: number;
 

@@ -1,5 +1,5 @@
 /**
- * Reads a synthesised cloud assembly (`cdk.out`): the stack, its template, the places of its assets. Does not
+ * Reads a synthesised cloud assembly (`cdk.out`): the stack, its template, the paths of its assets. Does not
  * own: resolving the template.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ interface StackFile {
 
 /**
  * Opens the assembly in `directory` and picks the stack (the only one, or the one named).
- * @throws TemplateError if there is no assembly, or the choice of the stack is not clear
+ * @throws TemplateError if there is no assembly, or not exactly one matching stack
  */
 export function readAssembly(directory: string, stack?: string): Assembly {
   const root = resolve(directory);

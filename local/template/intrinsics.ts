@@ -1,10 +1,10 @@
 /**
- * Evaluates CloudFormation intrinsics (Ref, Fn::GetAtt, Fn::Sub, …) to plain values. Pure. Does not own: what
- * a Ref or an attribute of a resource *is* (resource-types.ts, through `Scope`), nor reading files.
+ * Evaluates CloudFormation intrinsics (Ref, Fn::GetAtt, Fn::Sub, …) to plain values. Pure. Does not own: the
+ * values of Refs and attributes (resource-types.ts, through `Scope`), reading files.
  *
  * Invariants
- * - I1 every value is either fully resolved or refused with an error that names the resource, the property
- *   path and what is supported; a half-resolved `{Ref: …}` object never leaves this file.
+ * - I1 every value is fully resolved, or refused with an error that names the resource, the property and
+ *   what is supported.
  */
 import { isRecord, type Json, TemplateError } from './json.ts';
 
@@ -20,11 +20,11 @@ export interface Scope {
   imported(name: string): Json | undefined;
   /** `Mappings` of the template. */
   mapping(map: string, topKey: string, secondKey: string): Json | undefined;
-  /** Changes every composed string last: an API's AWS address becomes the local one. */
+  /** Rewrites a composed string: an API's AWS address becomes the local one. */
   rewrite(value: string): string;
 }
 
-/** `AWS::NoValue`: a property that is to be left out. */
+/** `AWS::NoValue`: the property is left out. */
 export const NO_VALUE = Symbol('AWS::NoValue');
 
 type Value = Json | typeof NO_VALUE;
@@ -48,7 +48,7 @@ const SUPPORTED = [
 ];
 
 /**
- * Resolves a template value completely. `path` names it for errors, as `LogicalId.Properties.Name`.
+ * Resolves a template value completely. `path` names it in errors, as `LogicalId.Properties.Name`.
  * @throws TemplateError when something in it cannot be known locally
  */
 export function evaluate(value: Json, scope: Scope, path: string): Json {

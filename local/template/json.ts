@@ -3,7 +3,7 @@
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** A template that cannot be run locally; the message says where and why. */
+/** The template cannot be run locally; the message says where and why. */
 export class TemplateError extends Error {
   readonly path: string;
   readonly reason: string;
@@ -18,8 +18,8 @@ export class TemplateError extends Error {
 }
 
 /**
- * A construct that is valid on AWS and not supported here. The stack runs without it: it is listed, and
- * refused when it is called.
+ * The resource is valid on AWS but not supported here. The stack runs without it: it is listed, and a call to
+ * it is refused.
  */
 export class NotRunHere extends TemplateError {}
 

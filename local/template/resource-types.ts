@@ -1,9 +1,9 @@
 /**
- * The values of `Ref` and `Fn::GetAtt` for each resource type that runs locally, and the physical names. Does
- * not own: evaluating intrinsics, nor running anything.
+ * Knows `Ref`, `Fn::GetAtt` and physical names for each resource type that runs locally. Does not own:
+ * evaluating intrinsics, running resources.
  *
  * Invariants
- * - I1 a physical name depends only on the stack name, the logical id and the template's own name property: a
+ * - I1 a physical name depends only on the stack name, the logical id and the name property, so that a
  *   second start finds the data of the first.
  */
 import { createHash } from 'node:crypto';
@@ -22,7 +22,7 @@ export interface StackPlace {
   readonly functionUrl: (logicalId: string) => string;
 }
 
-/** One resource as the type functions see it: only its name is known. */
+/** A resource of which only the name is known yet. */
 export interface NamedResource {
   readonly logicalId: string;
   readonly physicalName: string;
@@ -30,7 +30,7 @@ export interface NamedResource {
 
 /** How one resource type behaves in the template. */
 export interface ResourceType {
-  /** The property that holds an explicit name, if the type has one. */
+  /** The property with an explicit name, if the type has one. */
   readonly nameProperty?: string;
   readonly maxNameLength?: number;
   readonly ref: (resource: NamedResource, place: StackPlace) => string;
@@ -90,7 +90,8 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
       EventSourceMappingArn: arn('lambda', (name) => `event-source-mapping:${name}`),
     },
   },
-  // On AWS its Ref is the function's ARN, which is unknown at this point; no resource refers to it.
+  // Only the name: the function's ARN, which AWS returns, is not known at this point, and no resource refers
+  // to it.
   'AWS::Lambda::Url': { ref: byName, attributes: { FunctionUrl: functionUrl } },
   'AWS::ApiGatewayV2::Api': {
     ref: (resource) => apiId(resource.logicalId),
@@ -151,7 +152,7 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::S3::Bucket': {
     nameProperty: 'BucketName',
     maxNameLength: 63,
-    // Names of buckets have small letters only.
+    // Bucket names have only lower-case letters.
     ref: bucketName,
     attributes: {
       Arn: (resource) => `arn:aws:s3:::${bucketName(resource)}`,
@@ -159,7 +160,7 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
       RegionalDomainName: (resource, { region }) => `${bucketName(resource)}.s3.${region}.amazonaws.com`,
     },
   },
-  // A log group exists only for the policies that name it; functions write to files.
+  // A log group is only a name for policies; functions write to files.
   'AWS::Logs::LogGroup': {
     nameProperty: 'LogGroupName',
     maxNameLength: 512,
@@ -168,10 +169,12 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
   },
 };
 
-/** Alarms that are evaluated and announced if their form is supported (`../alarms/alarms.ts`). */
+/** Alarms and their topics, which run if their form is supported (`../alarms/alarms.ts`). */
 export const ALARM_TYPES: ReadonlySet<string> = new Set(['AWS::CloudWatch::Alarm', 'AWS::SNS::Subscription']);
 
-/** Types that are settings of other resources or mean nothing here; they are not listed at the start. */
+/**
+ * Types that the start does not list as "not run": they configure other resources, or have no effect here.
+ */
 export const SILENT_TYPES: ReadonlySet<string> = new Set([
   'AWS::Lambda::EventInvokeConfig',
   'AWS::Lambda::Version',
@@ -184,7 +187,7 @@ export const SILENT_TYPES: ReadonlySet<string> = new Set([
   'AWS::CDK::Metadata',
 ]);
 
-/** An inert resource: its Ref is its name and every attribute is a plausible, unusable value. */
+/** An attribute of a resource that does not run: a plausible value that cannot be used. */
 export function inertAttribute(
   type: string,
   resource: NamedResource,
@@ -198,7 +201,7 @@ export function inertAttribute(
   return `${resource.physicalName}.${attribute}`;
 }
 
-/** `<stack>-<logicalId>`, cut to the type's limit with a hash so that two long names stay apart. */
+/** `<stack>-<logicalId>`, shortened to the type's limit with a hash, so that two long names differ. */
 export function physicalNameOf(stackName: string, logicalId: string, maxLength = 255): string {
   const whole = `${stackName}-${logicalId}`;
   if (whole.length <= maxLength) return whole;
@@ -206,7 +209,10 @@ export function physicalNameOf(stackName: string, logicalId: string, maxLength =
   return `${whole.slice(0, maxLength - 9)}-${hash}`;
 }
 
-/** API Gateway ids are ten small letters and digits; derived, so that outputs are stable. */
+/**
+ * An API's id in AWS's form (ten lower-case letters and digits), derived from the logical id so that outputs
+ * are stable.
+ */
 export function apiId(logicalId: string): string {
   return createHash('sha256').update(logicalId).digest('hex').slice(0, 10);
 }

@@ -1,5 +1,5 @@
 /**
- * The typed descriptions of HTTP APIs and of event rules and schedules. Pure; the second half of
+ * Reads HTTP APIs, event rules and schedules into typed descriptions. Pure; the second half of
  * stack-model.ts.
  */
 import { isRecord, type Json, NotRunHere, TemplateError } from './json.ts';
@@ -11,7 +11,7 @@ export interface RouteSpec {
   readonly routeKey: string;
   readonly functionName: string;
   readonly integrationTimeoutMs: number;
-  /** `NONE`, `AWS_IAM`, `JWT` or `CUSTOM`; locally every request passes except a browser's preflight. */
+  /** `NONE`, `AWS_IAM`, `JWT` or `CUSTOM`. Locally it only refuses a browser's preflight. */
   readonly authorization: string;
 }
 
@@ -45,8 +45,7 @@ export interface TargetSpec {
 
 export interface RuleSpec {
   /**
-   * A schedule of EventBridge Scheduler acts with a role of its own; a rule is
-   * allowed by its target's policy.
+   * A schedule of EventBridge Scheduler needs a permission of its role; a rule, one of its target's policy.
    */
   readonly kind: 'rule' | 'schedule';
   readonly logicalId: string;
@@ -55,7 +54,7 @@ export interface RuleSpec {
   readonly busName: string;
   readonly pattern: Readonly<Record<string, Json>> | undefined;
   readonly scheduleExpression: string | undefined;
-  /** The gap between ticks of a `rate(…)` schedule. */
+  /** The interval of a `rate(…)` schedule. */
   readonly everyMs: number | undefined;
   readonly enabled: boolean;
   readonly targets: readonly TargetSpec[];
@@ -75,7 +74,7 @@ export function rateMs(expression: string): number | undefined {
   return match === null || unitMs === undefined ? undefined : Number(match[1]) * unitMs;
 }
 
-/** Reads a resource; for one that does not run here it returns nothing and lists it. */
+/** Reads a resource, or lists it as not run. @returns an empty list then */
 export type OrListed = <Spec>(resource: ResolvedResource, read: () => Spec) => Spec[];
 
 /** Builds the APIs from stages, routes and integrations. */

@@ -1,11 +1,11 @@
 /**
- * The meaning of each resource that runs: resolved properties → one typed description per resource. Pure.
- * Does not own: resolving (template.ts), running (the other folders).
+ * Reads each resource that runs into a typed description. Pure. Does not own: resolving (template.ts),
+ * running (the other folders).
  *
  * Invariants
- * - I1 what is valid on AWS and not supported here is listed in `notRun` with the reason, and the rest of the
- *   stack runs; what is invalid is refused by name. Nothing that would change what the user sees is ignored
- *   in silence.
+ * - I1 a resource that is valid on AWS but not supported here is listed in `notRun` with the reason, and
+ *   the rest of the stack runs. An invalid one is refused by name. No setting with a visible effect is
+ *   silently ignored.
  */
 import { isRecord, type Json, NotRunHere, TemplateError } from './json.ts';
 import { Properties } from './properties.ts';
@@ -45,7 +45,7 @@ export interface FunctionSpec {
   readonly functionName: string;
   readonly arn: string;
   readonly code: { readonly objectKey: string } | { readonly inline: string };
-  /** `aws:asset:path`, the fallback when the assets file does not know the key. */
+  /** `aws:asset:path`, used if the assets file does not have the key. */
   readonly assetHint: string | undefined;
   readonly handler: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -70,15 +70,15 @@ export interface MappingSpec {
   readonly enabled: boolean;
 }
 
-/** A function's own address. */
+/** A function URL. */
 export interface UrlSpec {
   readonly logicalId: string;
   readonly functionName: string;
-  /** With `AWS_IAM` callers must sign, and be allowed to call. */
+  /** With `AWS_IAM`, callers must sign, and the policies must allow the call. */
   readonly authorization: 'AWS_IAM' | 'NONE';
 }
 
-/** Everything of a stack that runs, typed. */
+/** All resources of a stack that run, typed. */
 export interface StackModel {
   readonly tables: readonly TableSpec[];
   readonly queues: readonly QueueSpec[];
@@ -88,11 +88,9 @@ export interface StackModel {
   readonly urls: readonly UrlSpec[];
   readonly rules: readonly RuleSpec[];
   readonly buckets: readonly BucketSpec[];
-  /** The buses of the stack, and those from elsewhere that its rules listen to. */
+  /** The buses of the stack, and external ones that its rules use. */
   readonly busNames: readonly string[];
-  /**
-   * Resources that are only names here, as `logicalId (type)` with the reason where there is a special one.
-   */
+  /** Resources that do not run, as `logicalId (type)`, some with a reason. */
   readonly notRun: readonly string[];
 }
 
@@ -100,14 +98,14 @@ const SECOND_MS = 1000;
 const DEFAULT_RETENTION_S = 345_600;
 const MAX_MESSAGE_BYTES = 1_048_576;
 
-/** The parts of a resource that do not run, if there are any. */
+/** Lists a resource, or the imports of one that runs, as not run. */
 function listed({ logicalId, type, runs, imports }: ResolvedResource): string[] {
   if (!runs) return SILENT_TYPES.has(type) ? [] : [`${logicalId} (${type})`];
   const foreign = `it reads what other stacks export: ${imports.join(', ')}`;
   return imports.length === 0 ? [] : [`${logicalId} (${type}: ${foreign})`];
 }
 
-/** Reads the typed model. @throws TemplateError for what is wrong in the template */
+/** Reads the typed model. @throws TemplateError for an invalid template */
 export function readStackModel(template: ResolvedTemplate): StackModel {
   const resources = [...template.resources.values()];
   const ofType = (...types: string[]) => resources.filter((resource) => types.includes(resource.type));
@@ -166,7 +164,7 @@ export function readStackModel(template: ResolvedTemplate): StackModel {
   };
 }
 
-/** The name in a function ARN, an API Gateway integration URI, or a bare name. */
+/** The function's name in an ARN, in an API Gateway integration URI, or alone. */
 export function functionNameOf(reference: string): string {
   return /function:([^:/]+)/.exec(reference)?.[1] ?? reference;
 }
@@ -234,8 +232,8 @@ function readBucket(resource: ResolvedResource, all: readonly ResolvedResource[]
 }
 
 /**
- * `eventBridgeEnabled` of the CDK: a function in Python switches it on, which does not run here, so it counts
- * as on.
+ * Whether a resource is the CDK's `eventBridgeEnabled` for a bucket. On AWS a Python function switches events
+ * on; it does not run here, so they count as on.
  */
 function turnsOnEvents({ type, properties }: ResolvedResource, bucket: ResolvedResource): boolean {
   if (type !== 'Custom::S3BucketNotifications') return false;
@@ -244,7 +242,7 @@ function turnsOnEvents({ type, properties }: ResolvedResource, bucket: ResolvedR
   return Ref === bucket.logicalId && isRecord(configuration) && 'EventBridgeConfiguration' in configuration;
 }
 
-/** Adds the buckets outside the stack that a rule names; they exist here as well, like a bus outside. */
+/** Adds buckets outside the stack that a rule names, so that they exist here too, as buses do. */
 function withListenedTo(own: readonly BucketSpec[], rules: readonly RuleSpec[]): BucketSpec[] {
   const names = rules.flatMap(({ pattern }) => {
     const { source, detail } = Object(pattern) as { readonly source?: Json; readonly detail?: Json };

@@ -1,11 +1,11 @@
 /**
- * Template → resolved resources and outputs. Pure: text in, values out. Does not own: files (assembly.ts),
- * what the properties mean (stack-model.ts).
+ * Resolves a template's resources and outputs. Pure. Does not own: files (assembly.ts), the meaning of
+ * properties (stack-model.ts).
  *
  * Invariants
- * - I1 only types that run must resolve: an alarm with an exotic intrinsic must not stop the cloud.
+ * - I1 only types that run must resolve: an unsupported intrinsic in an alarm does not prevent a start.
  * - I2 resources whose `Condition` is false do not exist.
- * - I3 the export of another stack gets a name that nothing here has, so a call to it finds nothing. An
+ * - I3 the export of another stack becomes a name that no resource here has, so a call to it fails. An
  *   output that needs it is refused.
  */
 import { evaluate, holds, type Scope } from './intrinsics.ts';
@@ -25,19 +25,19 @@ export interface ResolvedResource extends NamedResource {
   readonly type: string;
   /** The value of `Ref`. */
   readonly ref: string;
-  /** Resolved for types that run, and for alarms if possible; for inert types as in the template. */
+  /** Resolved for types that run, and for alarms if possible; otherwise as in the template. */
   readonly properties: Readonly<Record<string, Json>>;
-  /** Whether the local cloud does something with it. */
+  /** Whether the local cloud runs it. */
   readonly runs: boolean;
-  /** `Metadata` from the template, in which the CDK writes the construct path and the asset path. */
+  /** `Metadata` of the template: the CDK's construct path and asset path. */
   readonly metadata: Readonly<Record<string, Json>>;
-  /** Exports of other stacks that it reads. */
+  /** Exports of other stacks that the resource uses. */
   readonly imports: readonly string[];
   /** The region and account of its ARN. */
   readonly arnPlace: { readonly region: string; readonly accountId: string };
 }
 
-/** A stack with everything known. */
+/** A stack with all values resolved. */
 export interface ResolvedTemplate {
   readonly resources: ReadonlyMap<string, ResolvedResource>;
   readonly outputs: Readonly<Record<string, string>>;
@@ -69,15 +69,12 @@ class Resolver implements Scope {
   readonly #raw: Readonly<Record<string, Record<string, Json>>>;
   readonly #template: Readonly<Record<string, Json>>;
   readonly #names = new Map<string, string>();
-  /** Imports by the resource that is being read. */
+  /** Imports by the resource that uses them. */
   readonly #imports = new Map<string, Set<string>>();
   #reading: string | undefined;
-  /** Guards against a name property that refers to itself. */
+  /** Names being resolved, to detect a name property that refers to itself. */
   readonly #naming = new Set<string>();
-  /**
-   * AWS's addresses of what runs here, each with the local one. A queue's address may be composed from its
-   * name.
-   */
+  /** Pairs of an AWS address and its local one. A template may compose a queue's address from its name. */
   readonly #addresses: [string, string][] = [];
 
   constructor(template: Record<string, Json>, place: StackPlace) {
@@ -234,7 +231,7 @@ class Resolver implements Scope {
     return { logicalId, physicalName };
   }
 
-  /** Versions and aliases are other names of a function: their Ref is the function's ARN with a qualifier. */
+  /** The Ref of a version or alias: the function's ARN with a qualifier. */
   #aliasRef(logicalId: string, raw: Record<string, Json>): string | undefined {
     const type = raw['Type'];
     if (type !== 'AWS::Lambda::Alias' && type !== 'AWS::Lambda::Version') return undefined;

@@ -48,12 +48,12 @@ import {
   withoutLog,
 } from './trouble.ts';
 
-/** `stdf`, which marks our files among SQLite files. */
+/** `stdf`: marks an SQLite file as ours. */
 const APPLICATION_ID = 0x73746466;
 /** The format of the files that this code writes and reads. Raise it when their content changes its form. */
 export const FORMAT = 3;
 const PAGE_BYTES = 8_192;
-/** The pages in the log at which a commit also makes a checkpoint, which moves them into the file. */
+/** At this many pages in the log, a commit also moves them into the file (a checkpoint). */
 const CHECKPOINT_PAGES = 2_000;
 const READ_ONLY: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 const TRIAL_BYTES = 65_536;
