@@ -60,7 +60,7 @@ export function readObjectCall(method: string, url: string, headers: IncomingHtt
   const key = decoded(parts.join('/'));
   const range = method === 'GET' && bucket !== '' && key === '' ? rangeIn(query) : undefined;
   if (range !== undefined) return { operation: 'ListObjectsV2', bucket, key, range };
-  // Earlier versions are not stored, so this list has only the current objects.
+  // Earlier versions are not stored, so this list is always empty.
   if (method === 'GET' && key === '' && /^versions=(?:&prefix=[^&]*)?$/.test(query))
     return { operation: 'ListObjectVersions', bucket, key };
   const isPlain = PLAIN_QUERY.test(query) && headers['x-amz-copy-source'] === undefined;
