@@ -112,7 +112,7 @@ export class Notifications extends Construct {
     this.alarm = deadLettersOf(
       this,
       deadLetterQueue,
-      'Notifications of executions were given up after a day: their receivers did not take them, or none could be sent.',
+      'Notifications of executions were given up after a day: their receivers did not take them, or none could be sent (notification-given-up in the log).',
     );
   }
 

@@ -71,8 +71,8 @@ export function notificationsHandler(): (event: SQSEvent, context: Context) => P
     const posted = { url, id, text: eventText(event), key, now: Date.now(), reach };
     const { outcome, detail, wishMs = 0 } = await postUnlessAway(about.to, posted);
     if (outcome === 'taken') return 'handled';
-    const isLast = Number(record.attributes.ApproximateReceiveCount) >= TRIES_OF_A_DAY;
-    if (outcome === 'refused' || isLast) logger.error('notification-given-up', { ...about, detail });
+    if (outcome === 'refused' || isLastTry(record))
+      logger.error('notification-given-up', { ...about, detail });
     else logger.warn('notification-not-taken', { ...about, detail });
     return outcome === 'refused' ? 'handled' : wishMs;
   };
@@ -88,7 +88,9 @@ export function notificationsHandler(): (event: SQSEvent, context: Context) => P
 
   const handled = async (record: SQSRecord): Promise<'handled' | 'give-back'> => {
     const result = await sent(record).catch((error: unknown) => {
-      logger.warn('notification-failed', { detail: sayable(error) });
+      const about = { messageId: record.messageId, detail: sayable(error) };
+      if (isLastTry(record)) logger.error('notification-given-up', about);
+      else logger.warn('notification-failed', about);
       return 0;
     });
     if (result === 'handled') return result;
@@ -101,6 +103,10 @@ export function notificationsHandler(): (event: SQSEvent, context: Context) => P
       givenBack(event.Records, await Promise.all(event.Records.map(handled))),
     );
 }
+
+/** After it SQS sets the message aside. */
+const isLastTry = ({ attributes }: SQSRecord): boolean =>
+  Number(attributes.ApproximateReceiveCount) >= TRIES_OF_A_DAY;
 
 /** The local cloud is on its user's machine, and so are its receivers: they may be called there alone. */
 function reachOf(url: URL, { allowsPrivate }: NotificationSettings): Reach {

@@ -6,21 +6,17 @@
  */
 
 const FIRST_GAP_MS = 1_000;
+/** A receiver that asks for a longer pause is tried earlier: queues count tries, and a day is promised. */
 const LONGEST_GAP_MS = 5 * 60_000;
-/** A receiver that asks for a longer pause is tried earlier. */
-const LONGEST_WISH_MS = 3_600_000;
 /** A notification is given up after a day. */
 export const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
 
 /**
- * The pause after the try of this number, which began with 1.
+ * The pause after the try of this number, from 1.
  * @param wishMs the pause that the receiver wants
  */
 export const gapMs = (tries: number, wishMs = 0): number =>
-  Math.max(
-    Math.min(FIRST_GAP_MS * 2 ** Math.min(tries - 1, 20), LONGEST_GAP_MS),
-    Math.min(wishMs, LONGEST_WISH_MS),
-  );
+  Math.min(Math.max(FIRST_GAP_MS * 2 ** Math.min(tries - 1, 20), wishMs), LONGEST_GAP_MS);
 
 /** How many tries a day has, with the pauses between them. */
 export const TRIES_OF_A_DAY = triesIn(GIVEN_UP_AFTER_MS);

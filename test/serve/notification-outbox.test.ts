@@ -114,13 +114,16 @@ test('one that its receiver does not want any more is given up at once', async (
   expect(shop.came).toHaveLength(1);
 });
 
-test('one comes again no earlier than its receiver wants', async () => {
-  const shop = await receiver((_, at) => (at === 1 ? 429 : 204), { 'retry-after': '120' });
+test.each([
+  ['no earlier than its receiver wants', '120', 120_000],
+  ['within five minutes, whatever its receiver wants', '3600', 300_000],
+])('one comes again %s', async (_, wish, gap) => {
+  const shop = await receiver((__, at) => (at === 1 ? 429 : 204), { 'retry-after': wish });
   const { box, run, clock, until } = outboxes(allTo(shop.origin, 2));
   await box.listener(ended('e-1'));
   run();
   await until(() => shop.came.length === 2);
-  expect(clock.slept.filter((ms) => ms < HOUR_MS)).toEqual([120_000]);
+  expect(clock.slept.filter((ms) => ms < HOUR_MS)).toEqual([gap]);
 });
 
 test('none is given up for the time that its server was off', async () => {

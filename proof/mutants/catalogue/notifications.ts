@@ -75,7 +75,7 @@ export const NOTIFICATIONS: readonly Mutant[] = [
     bug: 'After a day the function drops an event itself, so the alarm of the dead letters is silent.',
     file: 'lib/notifications/handler.ts',
     find: "outcome === 'refused' ? 'handled'",
-    replace: "outcome === 'refused' || isLast ? 'handled'",
+    replace: "outcome === 'refused' || isLastTry(record) ? 'handled'",
     killer: jest('notifications/handler', 'takes nothing'),
   },
   {
