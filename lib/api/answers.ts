@@ -37,7 +37,7 @@ import {
 } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
 
-import type { Deferred, RiskReason } from '../core/records/state.ts';
+import type { NotBefore, RiskReason } from '../core/records/state.ts';
 import type { People } from '../core/records/people.ts';
 import {
   countText,
@@ -225,7 +225,7 @@ export interface StepView {
   /** Absent while the execution is paused, because nothing is tried then. */
   readonly retryAt?: number;
   /** It is deferred until `retryAt`, when a supervisor sends it. */
-  readonly deferred?: Deferred;
+  readonly deferred?: NotBefore;
   /** The step's output; absent until it is done, and if it was left out of the answer. */
   readonly output?: Json;
   /** Why the latest attempt, or the step, failed. */

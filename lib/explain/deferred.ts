@@ -9,7 +9,7 @@
 
 import type { AgentStep, PlanStep } from '../core/plan/plan.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import type { Deferred, NotBefore, Step } from '../core/records/state.ts';
+import type { NotBefore, Step } from '../core/records/state.ts';
 import { timeText } from '../core/values/text.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { isUntried } from '../core/step/turn.ts';
@@ -22,7 +22,7 @@ export type OpenNow = NotBefore & { readonly began?: { readonly at: number; read
 export type Breakers = ReadonlyMap<string, OpenNow | 'closed'>;
 
 /** The agent of deferred work: the next attempt's, or for a probe and an undo that of the latest. */
-const agentFor = (step: AgentStep, record: Step, { mode }: Deferred): AgentStep =>
+const agentFor = (step: AgentStep, record: Step, { mode }: NotBefore): AgentStep =>
   mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
 
 /** Agents whose breaker or pause has deferred something here, so reading their breakers is worthwhile. */
@@ -42,7 +42,7 @@ export const deferringAgents = (steps: readonly PlanStep[], state: Snapshot): re
 export function becauseDeferred(
   step: PlanStep,
   record: Step,
-  deferred: Deferred,
+  deferred: NotBefore,
   breakers: Breakers,
 ): string {
   const agent = step.kind === 'agent' ? agentFor(step, record, deferred).agent : step.name;
@@ -51,7 +51,7 @@ export function becauseDeferred(
   return `${first}${wayOf(agent, deferred, breakers.get(agent))}${last}`;
 }
 
-function wayOf(agent: string, deferred: Deferred, now: OpenNow | 'closed' | undefined): string {
+function wayOf(agent: string, deferred: NotBefore, now: OpenNow | 'closed' | undefined): string {
   const { why, at, since = at } = deferred;
   switch (why) {
     case 'breaker':
@@ -66,9 +66,9 @@ function wayOf(agent: string, deferred: Deferred, now: OpenNow | 'closed' | unde
   }
 }
 
-const byWhom = (pause: Deferred['pause']): string => `by ${personText(pause?.by)}: ${pause?.reason ?? ''}`;
+const byWhom = (pause: NotBefore['pause']): string => `by ${personText(pause?.by)}: ${pause?.reason ?? ''}`;
 
-function wayNow(agent: string, { why, at }: Deferred, now: OpenNow | 'closed'): string {
+function wayNow(agent: string, { why, at }: NotBefore, now: OpenNow | 'closed'): string {
   if (now === 'closed')
     return why === 'paused'
       ? `agent '${agent}' was paused at ${timeText(at)}, and is not paused any more`
@@ -83,7 +83,7 @@ const beginning = ({ began }: OpenNow): string =>
     ? ''
     : ` (its service has been failing since ${timeText(began.at)}${afterStart(began.at, began.startedAt)})`;
 
-const wayThen = (agent: string, { why, at, since = at, pause }: Deferred): string =>
+const wayThen = (agent: string, { why, at, since = at, pause }: NotBefore): string =>
   why === 'paused'
     ? `agent '${agent}' was paused at ${timeText(at)}, since ${timeText(since)}, ${byWhom(pause)}; so it was deferred and no attempt is charged`
     : `the breaker of agent '${agent}' was open at ${timeText(at)}, since ${timeText(since)}, so it was deferred and no attempt is charged`;

@@ -105,7 +105,7 @@ export function admissionControl(ports: Ports, sweepEveryMs: number, freeSends =
     const isTrial = notBefore !== undefined && notBefore.at <= now;
     if (notBefore !== undefined && (!isTrial || rate.triedOut)) {
       const at = isTrial ? now + TRIAL_MS : notBefore.at;
-      return { notBefore: { ...notBefore, at }, sends: 0, laterAt: at };
+      return { sends: 0, notBefore: { ...notBefore, at } };
     }
     if (isTrial) rate.triedOut = true;
     rate.wanted += wanted;
@@ -122,7 +122,7 @@ export function admissionControl(ports: Ports, sweepEveryMs: number, freeSends =
     const laterMs = Math.floor((sweeps - ports.random.number() / 2) * sweepEveryMs);
     return {
       sends,
-      laterAt: answeredAt + Math.min(MAX_DEFER_MS, laterMs),
+      notBefore: { why: 'unclaimed', at: answeredAt + Math.min(MAX_DEFER_MS, laterMs) },
       busyUntil: answeredAt + Math.floor((room.beyond / SENDS_PER_SWEEP) * sweepEveryMs),
     };
   };
@@ -157,8 +157,7 @@ function missingAdmissions(ports: Ports, sweepEveryMs: number): (agent: string, 
     const crowdMs = Math.floor(((before ?? 0) / SENDS_PER_SWEEP) * sweepEveryMs);
     const againMs = Math.floor(MISSING_AGAIN_MS * (1 + ports.random.number() / 2));
     const laterMs = Math.min(MAX_DEFER_MS, Math.max(againMs, crowdMs));
-    const laterAt = ports.clock.now() + laterMs;
-    return { notBefore: { why: 'not-deployed', at: laterAt }, sends: 0, laterAt };
+    return { sends: 0, notBefore: { why: 'not-deployed', at: ports.clock.now() + laterMs } };
   };
 }
 

@@ -320,10 +320,10 @@ async function evaluateOne(
   let early = false;
   const ask: Oversight['ask'] = async (agents) => {
     const admissions = await oversight.ask(agents, state.execution.fairGroup);
-    for (const [agent, admission] of Object.entries(admissions)) {
-      if (admission.notBefore?.why === 'not-deployed')
+    for (const [agent, { sends, notBefore }] of Object.entries(admissions)) {
+      if (notBefore.why === 'not-deployed')
         missing.set(agent, (missing.get(agent) ?? new Set()).add(executionId));
-      else early ||= admission.notBefore === undefined && admission.sends === 0;
+      else early ||= notBefore.why === 'unclaimed' && sends === 0;
     }
     return admissions;
   };

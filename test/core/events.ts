@@ -94,9 +94,9 @@ export const admissions: fc.Arbitrary<{ admissions?: Admissions; graceFrom?: num
     .map((all) => ({
       graceFrom: NOW - 1_000,
       admissions: Object.fromEntries(
-        all.map(([sends, laterMs, notBefore], at) => [
+        all.map(([sends, laterMs, { notBefore = { why: 'unclaimed' as const, at: NOW + laterMs } }], at) => [
           `agent-${'abcde'[at]}`,
-          { sends, laterAt: NOW + laterMs, busyUntil: NOW + laterMs, ...notBefore },
+          { sends, notBefore, busyUntil: NOW + laterMs },
         ]),
       ),
     })),

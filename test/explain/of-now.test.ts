@@ -1,6 +1,6 @@
 /** Statements about now only if they are known to be true now, and how much of the past is not shown. */
 
-import type { Attempt, Deferred, Step } from '../../lib/core/records/state.ts';
+import type { Attempt, NotBefore, Step } from '../../lib/core/records/state.ts';
 import type { OpenNow } from '../../lib/explain/deferred.ts';
 import { planOf, recordOf } from '../core/one-step.ts';
 import { agentStepOf } from '../core/small-steps.ts';
@@ -9,7 +9,7 @@ import { explained, linesOf } from '../core/words.ts';
 
 const record = (name: string, status: Step['status'], more: Partial<Step> = {}): Step =>
   recordOf(name, status, { attempt: 2, ...more });
-const deferred = (why: Deferred['why'], more: Partial<Deferred> = {}): Partial<Step> => ({
+const deferred = (why: NotBefore['why'], more: Partial<NotBefore> = {}): Partial<Step> => ({
   retryAt: NOW + 9,
   deferred: { mode: 'execute', why, at: NOW - 9, ...more },
 });

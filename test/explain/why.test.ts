@@ -7,7 +7,7 @@
 import * as fc from 'fast-check';
 import { explain } from '../../lib/explain/why.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
-import type { Attempt, Cause, Deferred, Execution, Mode, Step } from '../../lib/core/records/state.ts';
+import type { Attempt, Cause, NotBefore, Execution, Mode, Step } from '../../lib/core/records/state.ts';
 import type { StepStatus } from '../../lib/core/moves.ts';
 import { check } from '../core/check.ts';
 import { failure, heldAs, otherStage, planOf, recordOf, step } from '../core/one-step.ts';
@@ -20,8 +20,8 @@ const record = (name: string, status: StepStatus, more: Partial<Step> = {}): Ste
 const failed = { failure };
 const acted = { mayHaveActed: true };
 const deferred = (
-  why: Deferred['why'],
-  more: Partial<Deferred> = {},
+  why: NotBefore['why'],
+  more: Partial<NotBefore> = {},
   mode: Mode = 'execute',
 ): Partial<Step> => ({ retryAt: NOW + 9, deferred: { mode, why, at: NOW - 9, ...more } });
 const whyText = (records: readonly Step[], execution: Partial<Execution> = {}, more: More = {}): string =>

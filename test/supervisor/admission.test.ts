@@ -79,10 +79,11 @@ describe('the messages of a sweep to one agent', () => {
   it('come later by as many sweeps as their turn and the queue’s surplus need', async () => {
     const laterMs = async (waiting: number, wanted: number): Promise<number> => {
       const { admissions, clock } = holding(waiting);
-      const { laterAt = 0, busyUntil = 0 } = (await admissions({ worker: wanted }))['worker'] ?? {};
+      const { notBefore, busyUntil = 0 } = (await admissions({ worker: wanted }))['worker'] ?? {};
+      expect(notBefore?.why).toBe('unclaimed');
       const beyond = Math.max(0, waiting - FULL_QUEUE);
       expect(busyUntil - clock.now()).toBe((beyond / SENDS_PER_SWEEP) * SWEEP_EVERY_MS);
-      return laterAt - clock.now();
+      return (notBefore?.at ?? 0) - clock.now();
     };
     const within = (sweeps: number): readonly number[] => [
       (sweeps - 0.5) * SWEEP_EVERY_MS,

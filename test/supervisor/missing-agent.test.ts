@@ -179,7 +179,7 @@ describe('of a crowd that waits for a missing agent', () => {
     const laterMs = async (): Promise<number> => {
       const { gone } = await admissions({ gone: 1 });
       expect(gone).toMatchObject({ notBefore: { why: 'not-deployed' }, sends: 0 });
-      return (gone?.laterAt ?? 0) - world.clock.now();
+      return (gone?.notBefore.at ?? 0) - world.clock.now();
     };
     return { admissions, laterMs, world };
   };

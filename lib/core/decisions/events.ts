@@ -308,12 +308,10 @@ export interface Progress {
 
 /** The messages that a supervisor may send to an agent now. */
 export interface Admission {
-  /** Defer what would be sent: its service is dead, it is paused, or no such agent is deployed. */
-  readonly notBefore?: NotBefore;
   /** How many messages may be sent in this sweep. */
   readonly sends: number;
-  /** When the rest may be sent. */
-  readonly laterAt: number;
+  /** For the rest; `unclaimed`: other work has its turn first. Any other reason defers the work. */
+  readonly notBefore: NotBefore;
   /** Until then its queue has enough work, at the pace at which a supervisor sends. */
   readonly busyUntil?: number;
 }

@@ -71,6 +71,7 @@ export interface Retried {
  * that.)
  */
 export interface NotBefore {
+  /** The earliest time; in a step, where `retryAt` is that, the time at which the work was deferred. */
   readonly at: number;
   /**
    * `breaker`: its agent's service is dead. `paused`: an operator has paused its agent. `unclaimed`: it was
@@ -82,13 +83,8 @@ export interface NotBefore {
   readonly since?: number;
   /** The person who paused its agent, and the reason. */
   readonly pause?: Omit<Hold, 'at'>;
-}
-
-/** The form in a step's record, whose `retryAt` is the time. A supervisor sends the work then. */
-export interface Deferred extends NotBefore {
-  readonly mode: Mode;
-  /** When it was deferred. */
-  readonly at: number;
+  /** The work of the step that is deferred; only in a step. */
+  readonly mode?: Mode;
 }
 
 /** The reason why an execution is at risk. */
@@ -97,7 +93,7 @@ export interface RiskReason {
    * The reason of a deferral; or `cannot-tell`: a probe could not tell; `last-try`: no stage is left after
    * this one; `late`: three quarters of its time are over; `overdue`: no supervisor has evaluated it.
    */
-  readonly why: Exclude<Deferred['why'], 'rate'> | 'cannot-tell' | 'last-try' | 'late' | 'overdue';
+  readonly why: Exclude<NotBefore['why'], 'rate'> | 'cannot-tell' | 'last-try' | 'late' | 'overdue';
   readonly step?: string;
   /** The agent of that step. */
   readonly agent?: string;
@@ -330,7 +326,7 @@ export interface Step {
   readonly progressAt?: number;
   /** The next attempt, probe or undo does not begin before this time. */
   readonly retryAt?: number;
-  readonly deferred?: Deferred;
+  readonly deferred?: NotBefore;
   /**
    * When its undo, or an on-failure step, was first deferred or failed because of a dead service; kept until
    * it is over or a person has chosen.

@@ -16,7 +16,7 @@ import { evaluateNext, type Note, writing } from '../decisions/decision.ts';
 import { defined } from '../values/defined.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Deferred, Execution, LeasedStep, Mode, NotBefore, Step } from '../records/state.ts';
+import type { Execution, LeasedStep, Mode, NotBefore, Step } from '../records/state.ts';
 import { openWork, type Work } from './ready.ts';
 import type { Rule } from './rule.ts';
 import { pausedSince } from './within.ts';
@@ -88,7 +88,7 @@ export function deferral(
   return { step, retryAt, note };
 }
 
-const deferredBy = (mode: Mode, notBefore: NotBefore, now: number): Deferred => ({
+const deferredBy = (mode: Mode, notBefore: NotBefore, now: number): NotBefore => ({
   ...notBefore,
   mode,
   at: now,
@@ -105,7 +105,7 @@ function missedSince({ deferred, dueAt }: Work, { why }: NotBefore, now: number)
 }
 
 /** Undos and on-failure steps are not bounded by the execution's time. */
-export const hasNoDeadline = (mode: Mode, { status }: Pick<Execution, 'status'>): boolean =>
+export const hasNoDeadline = (mode: Mode | undefined, { status }: Pick<Execution, 'status'>): boolean =>
   mode === 'undo' || status === 'following-up';
 
 const deferredSince = (record: Step, inputs: DecisionInputs): Pick<StepChanges, 'undoDeferredAt'> => ({
@@ -116,35 +116,30 @@ const deferredSince = (record: Step, inputs: DecisionInputs): Pick<StepChanges, 
 export const isOpenToLateMessages = ({ deferred }: Work): boolean =>
   deferred !== undefined && REASONS[deferred.why].isPassed;
 
-/** The changes of an attempt that is not charged. */
-export type NotCharged = StepChanges & { readonly retryAt: number };
-
 /**
- * The changes of an attempt that failed because of the dead service: it waits like all others, and its charge
- * is given back.
- * @param unbounded no deadline of the execution ends it
+ * The changes of an attempt that is not charged, because it failed through no fault of its own. If its
+ * process was ended because of another attempt, it begins again at once; if its service is dead, it waits
+ * like all others.
+ * @param inputs `unbounded`: no deadline of the execution ends it
  */
 export function notCharged(
   record: LeasedStep,
-  notBefore: NotBefore | undefined,
-  inputs: DecisionInputs,
-  unbounded: boolean = record.mode === 'undo',
-): NotCharged | undefined {
-  if (notBefore === undefined || inputs.now - (notBefore.since ?? inputs.now) > MAX_NOT_CHARGED_MS)
-    return undefined;
+  inputs: DecisionInputs & {
+    readonly notBefore?: NotBefore;
+    readonly interrupted?: boolean;
+    readonly unbounded?: boolean;
+  },
+): (StepChanges & { readonly retryAt: number }) | undefined {
+  const { now, notBefore, unbounded = record.mode === 'undo' } = inputs;
+  if (inputs.interrupted === true) return { ...givenBack(record), retryAt: now };
+  if (notBefore === undefined || now - (notBefore.since ?? now) > MAX_NOT_CHARGED_MS) return undefined;
   return {
     ...givenBack(record),
     ...(unbounded ? deferredSince(record, inputs) : {}),
     retryAt: backAt(notBefore, inputs),
-    deferred: deferredBy(record.mode, notBefore, inputs.now),
+    deferred: deferredBy(record.mode, notBefore, now),
   };
 }
-
-/** The changes of an attempt whose process was ended because of another attempt: it begins again at once. */
-export const interrupted = (record: LeasedStep, { now }: DecisionInputs): NotCharged => ({
-  ...givenBack(record),
-  retryAt: now,
-});
 
 const givenBack = ({
   mode,

@@ -11,7 +11,7 @@ import type { EventOf, Report } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import { defined } from '../values/defined.ts';
 import type { Attempt, LeasedStep, Step } from '../records/state.ts';
-import { interrupted, type NotCharged, notCharged } from './defer.ts';
+import { notCharged } from './defer.ts';
 import { historyOf } from './history.ts';
 import { attemptedVariant } from './recovery.ts';
 
@@ -22,7 +22,7 @@ export interface Ending {
   readonly record: LeasedStep;
   readonly inputs: DecisionInputs;
   /** Present if a dead service, or another attempt, made it fail: the changes by which it is not charged. */
-  readonly uncharged?: NotCharged | undefined;
+  readonly uncharged?: ReturnType<typeof notCharged>;
   /**
    * Whether the time of the step is over: then a person is asked only if no probe can say what the step did.
    */
@@ -59,10 +59,7 @@ export const endingOf = (
   variant: attemptedVariant(step, record),
   record,
   inputs,
-  uncharged:
-    (inputs.report ?? inputs).interrupted === true
-      ? interrupted(record, inputs)
-      : notCharged(record, inputs.notBefore, inputs, inputs.unbounded),
+  uncharged: notCharged(record, { ...inputs, ...inputs.report }),
   isOverTime: inputs.isOverTime === true,
   ...defined({ overAt: inputs.overAt }),
   isOnFailure: inputs.isOnFailure === true,

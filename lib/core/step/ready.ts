@@ -16,8 +16,8 @@ import {
   isPerforming,
   isSatisfied,
   type Mode,
+  type NotBefore,
   type Step,
-  type Deferred,
 } from '../records/state.ts';
 import { leftOutIn } from './left-out.ts';
 import { effectOf, undoesNothing } from './effect.ts';
@@ -49,7 +49,7 @@ export interface Work {
   /** The time before which the work must not begin; ≥ sinceAt. */
   readonly dueAt: number;
   /** Why the work is deferred until `dueAt`; absent if it is not deferred. */
-  readonly deferred?: Deferred;
+  readonly deferred?: NotBefore;
 }
 
 /**

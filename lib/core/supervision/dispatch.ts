@@ -161,9 +161,10 @@ function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[])
   if (Object.keys(asked).length > 0) return nothing({ kind: 'ask', agents: asked });
   for (const { piece } of chosen) {
     const { notBefore } = admissions[piece.step.agent] ?? {};
+    if (notBefore === undefined || notBefore.why === 'unclaimed') continue;
     // Work that is not due yet may find its agent deployed.
-    const isEarly = notBefore?.why === 'not-deployed' && piece.dueAt > event.now;
-    if (notBefore !== undefined && !isEarly) return defer(state, event, piece, notBefore);
+    const isEarly = notBefore.why === 'not-deployed' && piece.dueAt > event.now;
+    if (!isEarly) return defer(state, event, piece, notBefore);
   }
   return undefined;
 }
@@ -202,7 +203,7 @@ function rateLimited({ admissions }: Evaluation, chosen: readonly Chosen[]): Rat
     const admission = admissions?.[agent];
     used[agent] = (used[agent] ?? 0) + 1;
     if (admission === undefined || (used[agent] ?? 0) <= admission.sends) now.push(one);
-    else if (one.overdue) later[workKey(one.piece)] = admission.laterAt;
+    else if (one.overdue) later[workKey(one.piece)] = admission.notBefore.at;
   }
   return { now, later };
 }

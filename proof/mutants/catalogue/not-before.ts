@@ -28,8 +28,8 @@ export const NOT_BEFORE: readonly Mutant[] = [
     rule: 'an agent that is not deployed defers only what is due',
     bug: 'What waits for its backoff is deferred as of an agent that is not deployed.',
     file: 'lib/core/supervision/dispatch.ts',
-    find: 'if (notBefore !== undefined && !isEarly) return',
-    replace: 'if (notBefore !== undefined && (!isEarly || event.fresh)) return',
+    find: 'if (!isEarly) return',
+    replace: 'if (!isEarly || event.fresh) return',
     killer: jest('core/supervision/supervise', 'is asked for when it is due, and not before'),
   },
   {

@@ -7,7 +7,7 @@ import type { AgentStep, CallbackStep, PlanStep } from '../../../lib/core/plan/p
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { Event } from '../../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import type { Deferred, Step } from '../../../lib/core/records/state.ts';
+import type { NotBefore, Step } from '../../../lib/core/records/state.ts';
 import { openWork, workKey } from '../../../lib/core/step/ready.ts';
 import { DEADLINE, heldAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep } from '../../author/refusals.ts';
@@ -34,7 +34,7 @@ const dropped = (detail: string, of: object = {}): Decision => ({
   next: { kind: 'idle' },
   notes: [{ what: 'message-dropped', ...about, detail, ...of }],
 });
-const retrying = (retryAt: number, deferred?: Deferred): Step =>
+const retrying = (retryAt: number, deferred?: NotBefore): Step =>
   recordOf('it', 'retrying', { retryAt, stageAttempt: 0, ...(deferred === undefined ? {} : { deferred }) });
 const evaluate = { kind: 'evaluate', fresh: false, affected: ['it'] } as const;
 

@@ -6,9 +6,9 @@ import { agentStep } from '../../../lib/core/plan/plan.ts';
 import {
   type LeasedStep,
   isLeased,
+  type NotBefore,
   type Step,
   type Mode,
-  type Deferred,
 } from '../../../lib/core/records/state.ts';
 import { blankStep } from '../../../lib/core/decisions/change.ts';
 import { everywhere, evaluations, reported, toBlockedAgents } from '../events.ts';
@@ -100,14 +100,14 @@ it('a service that has been dead for a day is no longer an excuse', () => {
   const held = { leaseUntil: NOW, token: 't', mode: 'probe' } as const;
   const record: LeasedStep = { ...blankStep('a', { life: 'life1', epoch: 1 }), status: 'probing', ...held };
   const notChargedOf = (since: number) =>
-    notCharged(record, { why: 'breaker', since, at: NOW }, { now: NOW, random: 0, writeId: 'w' });
+    notCharged(record, { notBefore: { why: 'breaker', since, at: NOW }, now: NOW, random: 0, writeId: 'w' });
   expect(notChargedOf(NOW - MAX_NOT_CHARGED_MS)).toMatchObject({ deferred: { mode: 'probe' } });
   expect(notChargedOf(NOW - MAX_NOT_CHARGED_MS - 1)).toBeUndefined();
 });
 
 const DAY = 86_400_000;
 const step = undoableOf('it');
-const deferred = (mode: Mode, why: Deferred['why'] = 'unclaimed'): Deferred => ({ mode, why, at: NOW });
+const deferred = (mode: Mode, why: NotBefore['why'] = 'unclaimed'): NotBefore => ({ mode, why, at: NOW });
 const workOf = (mode: Mode, more: Partial<Work> = {}): Work => ({
   step,
   mode,
@@ -138,7 +138,7 @@ describe('work that is held back', () => {
     const state = stateOf([recordOf('it', 'done')]);
     const of = (work: Work) => deferral(work, state, { why, at: NOW + 9 }, inputs).step.deferred;
     expect(of(workOf('undo'))).toStrictEqual(first);
-    const before = (earlier: Partial<Deferred>) =>
+    const before = (earlier: Partial<NotBefore>) =>
       of(workOf('undo', { deferred: { mode: 'undo', why, at: NOW - 5, ...earlier } }));
     expect(before({ since: NOW - 9 })).toStrictEqual({ ...first, since: NOW - 9 });
     expect(before({})).toStrictEqual(first);

@@ -1,7 +1,7 @@
 /** Ready steps: whose turn it is, for which work, and when child executions may be under way (S7, S10). */
 
 import type { PlanStep, Plan } from '../../../lib/core/plan/plan.ts';
-import type { Deferred, Execution, Mode, Step } from '../../../lib/core/records/state.ts';
+import type { NotBefore, Execution, Mode, Step } from '../../../lib/core/records/state.ts';
 import type { Pause } from '../../../lib/core/records/pauses.ts';
 import { mayHaveChildren, scopeOf, turnAt } from '../../../lib/core/step/turn.ts';
 import { stepToSkip, openWork, type Work } from '../../../lib/core/step/ready.ts';
@@ -56,7 +56,7 @@ const workOf = (
 ) => openWork({ ...planOf(...steps), ...more }, stateOf(records, { startedAt: START, ...execution }));
 const it1 = agentStepOf('it', { recovery: [otherInput] });
 const it2 = { ...it1, input: otherInput.input };
-const deferred = (mode: Deferred['mode']): Deferred => ({ mode, why: 'unclaimed', at: NOW });
+const deferred = (mode: Mode): NotBefore => ({ mode, why: 'unclaimed', at: NOW });
 
 it('expressions read outputs of done steps, the input and the tokens of callbacks', () => {
   const records = [recordOf('a', 'done', { output: 1 }), recordOf('b', 'failed', { output: 2 })];

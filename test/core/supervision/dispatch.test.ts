@@ -101,7 +101,7 @@ describe('what a supervisor may send to an agent now', () => {
   const state = (more: Partial<Execution> = {}): Snapshot => stateOf([], { wakeAt: NOW, ...more });
   const admission = (sends: number, more: Partial<Admission> = {}): Admission => ({
     sends,
-    laterAt: NOW + 2_000,
+    notBefore: { why: 'unclaimed', at: NOW + 2_000 },
     ...more,
   });
   const notBefore = { why: 'breaker' as const, since: NOW - 60_000, at: NOW + 20_000 };
@@ -167,10 +167,13 @@ describe('what a supervisor may send to an agent now', () => {
   describe('while its queue is busy for long', () => {
     // Four times the pickup time.
     const far = 120_000;
-    const laterAt = NOW + 500_000;
+    const later = { why: 'unclaimed', at: NOW + 500_000 } as const;
     const one = planOf(named('a', { agent: 'x' }));
     const turn = (busyMs: number, waitedMs: number, of = one, sends = 0) => {
-      const admissions = { x: admission(sends, { laterAt, busyUntil: NOW + busyMs }), worker: admission(9) };
+      const admissions = {
+        x: admission(sends, { notBefore: later, busyUntil: NOW + busyMs }),
+        worker: admission(9),
+      };
       const overdue = stateOf([], { wakeAt: NOW, startedAt: NOW - waitedMs });
       return supervise(of, overdue, evaluate('supervisor', { admissions }));
     };
@@ -188,11 +191,11 @@ describe('what a supervisor may send to an agent now', () => {
         deferred: { mode: 'execute', why: 'unclaimed', at: NOW },
       });
       expect(notes).toMatchObject([{ what: 'deferred', step: 'a', detail: 'unclaimed', ms: far + 1 }]);
-      expect(turn(far + 1, 600_000).write?.step?.retryAt).toBe(laterAt);
+      expect(turn(far + 1, 600_000).write?.step?.retryAt).toBe(later.at);
     });
 
     it('has waited since it was due, and if it was deferred there since it came to be', () => {
-      const admissions = { x: admission(0, { laterAt, busyUntil: NOW + 600_000 }) };
+      const admissions = { x: admission(0, { notBefore: later, busyUntil: NOW + 600_000 }) };
       const deferred = (why: 'unclaimed' | 'breaker') => ({
         deferred: { mode: 'execute', why, at: NOW } as const,
       });

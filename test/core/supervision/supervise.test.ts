@@ -4,7 +4,7 @@ import { evaluate as supervise } from '../../../lib/core/evaluate.ts';
 import { supervise as turnOf } from '../../../lib/core/supervision/dispatch.ts';
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
-import type { Deferred, Execution, Step } from '../../../lib/core/records/state.ts';
+import type { NotBefore, Execution, Step } from '../../../lib/core/records/state.ts';
 import { firstMessage as message, evaluate, type Evaluation, named } from '../evaluations.ts';
 import { noticeRisk } from '../../../lib/core/supervision/notice-risk.ts';
 import { planOf, recordOf, stateOf, step as tried } from '../one-step.ts';
@@ -12,7 +12,7 @@ import { NOW } from '../states.ts';
 import { RULES } from '../../../lib/core/rules.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 
-const deferredFor = (why: Deferred['why']): Deferred => ({ mode: 'execute', why, at: NOW - 5 });
+const deferredFor = (why: NotBefore['why']): NotBefore => ({ mode: 'execute', why, at: NOW - 5 });
 const retrying = (name: string, more: Partial<Step> = {}): Step =>
   recordOf(name, 'retrying', { attempt: 1, changedAt: NOW - 10, ...more });
 
@@ -136,8 +136,8 @@ describe('a supervisor', () => {
 describe('what is meant for an agent that is not deployed', () => {
   const two = planOf(named('b'), named('c', { agent: 'gone' }));
   const admissions = {
-    worker: { sends: 1, laterAt: 0 },
-    gone: { notBefore: { why: 'not-deployed', at: NOW + 40_000 }, sends: 0, laterAt: NOW + 40_000 },
+    worker: { sends: 1, notBefore: { why: 'unclaimed', at: 0 } },
+    gone: { sends: 0, notBefore: { why: 'not-deployed', at: NOW + 40_000 } },
   };
   const supervised = (records: readonly Step[] = []) =>
     supervise(
