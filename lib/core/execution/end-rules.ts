@@ -34,7 +34,7 @@ import { agentStep, isBefore, type Plan } from '../plan/plan.ts';
 import type { Ended, FailedOnFailure } from '../records/ended.ts';
 import { hasUnannounced, needsPerson, type Snapshot } from '../records/snapshot.ts';
 import { type Cause, type Execution, isLeased, type Step } from '../records/state.ts';
-import { leavesEffect, undoesNothing } from '../step/effect.ts';
+import { effectOf, undoesNothing } from '../step/effect.ts';
 import { isPointUnderWay, isUndoable, undoable } from '../step/point-of-no-return.ts';
 import { clearSince, isAllOver } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
@@ -147,7 +147,7 @@ export const endUndo: Rule = {
     if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
     if (open.some((step) => isLeased(state.steps[step.name]))) return undefined;
     const anyCompensated = plan.steps.some((step) => wasCompensated(state.steps[step.name]));
-    const anyLeft = left || plan.steps.some((step) => leavesEffect(step, state.steps[step.name]));
+    const anyLeft = left || plan.steps.some((step) => effectOf(step, state.steps[step.name]).isLeft);
     const move = endMove(execution.cause, anyCompensated, anyLeft);
     const cause =
       stuck.length === 0 || execution.cause === undefined

@@ -30,7 +30,7 @@ import { isLeased, isPerforming, type Step } from '../records/state.ts';
 import { effectOf, undoesNothing } from '../step/effect.ts';
 import { leaseOverAt } from '../step/lease.ts';
 import { isLostFailure, leftOutIn } from '../step/left-out.ts';
-import { givenUpAt, isAwaited } from '../step/process-deadline.ts';
+import { givenUpAt } from '../step/process-deadline.ts';
 import { stepToFence, stepToSkip } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { leaseLost } from '../step/report.ts';
@@ -159,7 +159,7 @@ const awaited = (plan: Plan, { steps }: Snapshot): AcceptedStep[] =>
   agentSteps(plan).flatMap((step) => {
     const record = steps[step.name];
     if (record?.accepted === undefined || isLeased(record)) return [];
-    return isAwaited(attemptedVariant(step, record), record) ? [record as AcceptedStep] : [];
+    return effectOf(step, record).isAwaited ? [record as AcceptedStep] : [];
   });
 
 export const fence: Rule = {

@@ -24,7 +24,7 @@ import type { Standing, StandingEffect } from '../records/ended.ts';
 import type { Incident } from '../records/question.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
-import { effectOf, hasNoUndo, leavesEffect } from '../step/effect.ts';
+import { effectOf, hasNoUndo } from '../step/effect.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { hasEarlierRounds } from '../step/turn.ts';
 import { childIds, idsOfTries } from '../waiting/child.ts';
@@ -52,7 +52,7 @@ export function standingOf(
 /** The effects that tolerated failures may have left; those of a child or a list are in its executions. */
 function leftBy(step: PlanStep, state: Snapshot): StandingEffect[] {
   const record = state.steps[step.name];
-  if (record === undefined || !leavesEffect(step, record)) return [];
+  if (record === undefined || !effectOf(step, record).isLeft) return [];
   if (!hasChildren(step) || record.status === 'tolerated') return effectsOf(step, state);
   // Nobody has noted in which of its rounds.
   if (record.children?.rounds?.left === true) return [{ step: step.name, effect: 'may-stand' }];
@@ -112,16 +112,15 @@ function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffe
   const record = steps[step.name];
   if (record === undefined) return [];
   if (hasChildren(step)) return ofChildren(step, record, execution);
-  const { is } = effectOf(step, record);
-  if (is === 'none' || is === 'undone' || !isShown(step, record)) return [];
+  const { is, isLeft } = effectOf(step, record);
+  // A failure that is tolerated shows every effect, even one that cannot be undone.
+  const isShown =
+    isLeft ||
+    (step.kind === 'agent' &&
+      (step.pointOfNoReturn === true || attemptedVariant(step, record).undo !== 'none'));
+  if (is === 'none' || is === 'undone' || !isShown) return [];
   return [{ step: step.name, effect: is === 'stands' ? 'stands' : 'may-stand' }];
 }
-
-/** A failure that is tolerated shows every effect, even one that cannot be undone. */
-const isShown = (step: PlanStep, record: Step): boolean =>
-  leavesEffect(step, record) ||
-  (step.kind === 'agent' &&
-    (step.pointOfNoReturn === true || attemptedVariant(step, record).undo !== 'none'));
 
 function ofChildren(step: ChildStep | MapStep, record: Step, execution: Execution): StandingEffect[] {
   const { children } = record;

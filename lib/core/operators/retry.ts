@@ -77,7 +77,17 @@ const TAKEN_BACK: ReadonlySet<Step['status']> = new Set([
 function failedProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
   const { parent } = state.execution;
   if (parent !== undefined) return `it belongs to step '${parent.step}' of execution ${parent.executionId}`;
-  return restartProblemOf(plan, state) ?? stillActing(plan, state, now);
+  const problem = restartProblemOf(plan, state);
+  if (problem !== undefined) return problem;
+  // Dependents of a step that was left as it is may begin at once, so no attempt of it may still act; nor may
+  // one in the child executions that the retry replaces.
+  for (const step of plan.steps) {
+    const record = state.steps[step.name];
+    const { actsUntil } = effectOf(step, record);
+    if ((record?.status === 'tolerated' || step.kind !== 'agent') && actsUntil > now)
+      return `an attempt of '${step.name}' may still be acting: try again after ${timeText(actsUntil)}`;
+  }
+  return undefined;
 }
 
 /**
@@ -141,19 +151,6 @@ function withInput(
     by: undefined,
     givenInput: input,
   });
-}
-
-/** Dependents of a step that was left as it is may begin at once, so no attempt of it may still act. */
-function stillActing(plan: Plan, { steps }: Snapshot, now: number): string | undefined {
-  for (const step of plan.steps) {
-    const record = steps[step.name];
-    // Nor may an attempt in the child executions that the retry replaces.
-    const isAsked = record?.status === 'tolerated' || step.kind !== 'agent';
-    const { actsUntil } = effectOf(step, record);
-    if (isAsked && actsUntil > now)
-      return `an attempt of '${step.name}' may still be acting: try again after ${timeText(actsUntil)}`;
-  }
-  return undefined;
 }
 
 /**

@@ -22,6 +22,17 @@ export interface Effect {
   /** Whether the effect must be undone when the execution is, or before the step goes on. */
   readonly isOwed: boolean;
   /**
+   * Whether a service has accepted work that cannot be stopped: only an answer, or the end of its time,
+   * decides what becomes of it.
+   */
+  readonly isAwaited: boolean;
+  /**
+   * Whether the step is over and something of it stays in effect, or may stay: its undo failed, its failure
+   * was tolerated, or its wrong answer was not corrected in time, and its work has no undo. A success that
+   * its author keeps does not count.
+   */
+  readonly isLeft: boolean;
+  /**
    * From this time on no attempt acts. Work that a service has accepted may still act until an undo stops it.
    */
   readonly attemptsUntil: number;
@@ -31,7 +42,15 @@ export interface Effect {
   readonly lateUntil: number;
 }
 
-const NOTHING: Effect = { is: 'none', isOwed: false, attemptsUntil: 0, actsUntil: 0, lateUntil: 0 };
+const NOTHING: Effect = {
+  is: 'none',
+  isOwed: false,
+  isAwaited: false,
+  isLeft: false,
+  attemptsUntil: 0,
+  actsUntil: 0,
+  lateUntil: 0,
+};
 
 export function effectOf(step: PlanStep, record: Step | undefined): Effect {
   if (record === undefined) return NOTHING;
@@ -72,13 +91,13 @@ function effectOfAttempts(variant: AgentStep, record: Step): Effect {
   const attemptsUntil = mayHaveActed ? deadAt : 0;
   const actsUntil = Math.max(attemptsUntil, acceptedUntil(variant, record));
   const lateUntil = wasLost(record) ? Math.max(actsUntil, deadAt) : actsUntil;
-  return {
-    is,
-    isOwed: owed && is !== 'none' && variant.undo !== 'none',
-    attemptsUntil,
-    actsUntil,
-    lateUntil,
-  };
+  const isOwed = owed && is !== 'none' && variant.undo !== 'none';
+  const isAwaited = record.status === 'accepted' && is !== 'none' && !isOwed;
+  const isLeft =
+    record.status === 'compensation-failed' ||
+    (record.status === 'tolerated' && is !== 'none') ||
+    (record.status === 'failed' && is === 'stands' && !isOwed);
+  return { is, isOwed, isAwaited, isLeft, attemptsUntil, actsUntil, lateUntil };
 }
 
 /**
@@ -112,12 +131,32 @@ function effectOfChildren(step: ChildStep | MapStep, record: Step): Effect {
   const is = status === 'compensated' ? 'undone' : inChildren(children);
   const isKnown = is === 'none' || is === 'undone' || (is !== 'open' && hasNoUndo(step));
   return {
+    ...NOTHING,
     is,
     isOwed: status !== 'tolerated' && !isKnown,
-    attemptsUntil: 0,
+    isLeft: isLeftInChildren(status, children),
     actsUntil: Math.max(0, ...Object.values(children.ended).map((end) => end.actsUntil ?? 0)),
-    lateUntil: childrenActUntil(children),
+    ...triesActUntil(children),
   };
+}
+
+/** N1 Until when the step's executions, earlier tries included, may act: the record of the next has it. */
+export function triesActUntil(children: Children | undefined): { readonly lateUntil?: number } {
+  const { ended = {}, lateUntil = 0 } = children ?? {};
+  const ends = Object.values(ended).flatMap((end) => [end.actsUntil ?? 0, end.lateUntil ?? 0]);
+  const until = Math.max(lateUntil, ...ends);
+  return until === 0 ? {} : { lateUntil: until };
+}
+
+function isLeftInChildren(status: Step['status'], { ended, rounds }: Children): boolean {
+  if (status !== 'done' && status !== 'tolerated') return status === 'compensation-failed';
+  const ends = Object.values(ended);
+  if (rounds?.left === true || ends.some(({ left }) => left === true)) return true;
+  // Successful rounds are left only if there is nothing to undo.
+  return (
+    status === 'tolerated' &&
+    ends.some(({ clean, status: end }) => !clean && (rounds === undefined || end !== 'succeeded'))
+  );
 }
 
 function inChildren(children: Children): Effect['is'] {
@@ -127,37 +166,12 @@ function inChildren(children: Children): Effect['is'] {
   return left.length > 0 ? 'may-stand' : 'none';
 }
 
-/** N1 Until when the step's executions, earlier tries included, may act. */
-export const childrenActUntil = ({ ended, lateUntil = 0 }: Children): number =>
-  Math.max(lateUntil, ...Object.values(ended).map((end) => Math.max(end.actsUntil ?? 0, end.lateUntil ?? 0)));
-
 /** Whether the effects of the child executions stay when the parent is undone. */
 export const hasNoUndo = (step: ChildStep | MapStep): boolean =>
   (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
 /** Whether nothing of the execution is undone: a person decided so, or a point of no return was passed. */
 export const undoesNothing = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
-
-/**
- * Whether the step is over and something of it stays in effect, or may stay: its undo failed, its failure was
- * tolerated, or its wrong answer was not corrected in time, and its work has no undo. A success that its
- * author keeps does not count.
- */
-export function leavesEffect(step: PlanStep, record: Step | undefined): boolean {
-  if (record === undefined) return false;
-  const { status, children } = record;
-  if (status === 'compensation-failed') return true;
-  if (!hasChildren(step)) {
-    const { is, isOwed } = effectOf(step, record);
-    return status === 'tolerated' ? is !== 'none' : status === 'failed' && is === 'stands' && !isOwed;
-  }
-  if (status !== 'done' && status !== 'tolerated') return false;
-  const ends = Object.values(children?.ended ?? {});
-  if (children?.rounds?.left === true || ends.some(({ left }) => left === true)) return true;
-  // Successful rounds are left only if there is nothing to undo.
-  const others = ends.filter((end) => children?.rounds === undefined || end.status !== 'succeeded');
-  return status === 'tolerated' && others.some(({ clean }) => !clean);
-}
 
 /** The latest time of all steps. */
 export const untilOfAll = (

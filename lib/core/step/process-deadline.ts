@@ -11,7 +11,6 @@
 
 import type { StepChanges } from '../decisions/change.ts';
 import { defined } from '../values/defined.ts';
-import type { AgentStep } from '../plan/plan.ts';
 import type { Accepted, ProcessOfAttempt, Step } from '../records/state.ts';
 
 /**
@@ -83,10 +82,3 @@ const LAST_PROBES_MS = 600_000;
 
 /** L1 by then accepted work that cannot be stopped is left as it is, even if no probe could be made. */
 export const givenUpAt = ({ untilAt }: Accepted): number => untilAt + LAST_PROBES_MS;
-
-/**
- * Whether accepted work cannot be stopped: only an answer, or the end of its time, decides what becomes of
- * it.
- */
-export const isAwaited = ({ effect, undo }: AgentStep, { status }: Step): boolean =>
-  status === 'accepted' && undo === 'none' && effect !== 'none';

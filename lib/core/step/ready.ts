@@ -21,7 +21,6 @@ import {
 } from '../records/state.ts';
 import { leftOutIn } from './left-out.ts';
 import { effectOf, undoesNothing } from './effect.ts';
-import { isAwaited } from './process-deadline.ts';
 import { isFailureUndecided, mayHavePassed, undoable } from './point-of-no-return.ts';
 import { attemptedVariant, isLeaving, variantOf } from './recovery.ts';
 import {
@@ -162,7 +161,7 @@ function undoOfFailed(step: AgentStep, record: Step, sinceAt: number): Work[] {
 function awaitedWork(step: PlanStep, snapshot: Snapshot): Work[] {
   const record = snapshot.steps[step.name];
   if (step.kind !== 'agent' || record === undefined || undoesNothing(snapshot)) return [];
-  if (!isAwaited(attemptedVariant(step, record), record)) return [];
+  if (!effectOf(step, record).isAwaited) return [];
   return [workOf(step, record, 'probe', Math.max(record.changedAt, lastResumedAt(snapshot)))];
 }
 
@@ -242,8 +241,8 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
       return isTurnToBegin(step, snapshot) && !mayHaveChildren(step, snapshot);
     if (!CLAIMABLE.has(record.status)) return false;
     if (undoesNothing(snapshot)) return true;
-    const isWaitedFor = step.kind === 'agent' && isAwaited(attemptedVariant(step, record), record);
-    return !isWaitedFor && !effectOf(step, record).isOwed;
+    const { isAwaited, isOwed } = effectOf(step, record);
+    return !isAwaited && !isOwed;
   });
 
 /**

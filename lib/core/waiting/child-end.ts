@@ -12,18 +12,20 @@ import { endVersionOf } from '../records/in-lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution } from '../records/state.ts';
 import { defined } from '../values/defined.ts';
-import { leavesEffect, undoesNothing, untilOfAll } from '../step/effect.ts';
+import { effectOf, undoesNothing, untilOfAll } from '../step/effect.ts';
 import { failedItems } from '../step/turn.ts';
 import { isCanceledKeepingEffects } from './child-retry.ts';
 import { laneFreeAt } from './lane.ts';
 
 /** The notice of an ended execution to its parent: the same before and after its on-failure steps. */
 export function endOf(plan: Plan, state: Snapshot): ChildEnd {
-  const { execution } = state;
+  const { execution, steps } = state;
   const { status } = execution.end ?? execution;
   const version = endVersionOf(execution);
   const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;
-  const leaves = plan.steps.some((step) => leavesEffect(step, state.steps[step.name]));
+  const leaves = plan.steps.some((step) => effectOf(step, steps[step.name]).isLeft);
+  const after = (at: number): number | undefined =>
+    at > (execution.end?.at ?? execution.endedAt ?? 0) ? at : undefined;
   return {
     status,
     version,
@@ -33,7 +35,12 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
     ...defined({ why: status === 'succeeded' ? undefined : whyOf(execution) }),
     ...(isPermanent(state) ? { permanent: true as const } : {}),
     ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
-    ...stillActing(plan, state),
+    ...defined({
+      // Nothing follows a success that an attempt could still disturb.
+      actsUntil: status === 'succeeded' ? undefined : after(untilOfAll(plan.steps, steps, 'actsUntil')),
+      // The place in a lane above is handed on no sooner in any case.
+      lateUntil: execution.parent?.inLane === true ? after(laneFreeAt(storedPlanOf(plan), steps)) : undefined,
+    }),
   };
 }
 
@@ -48,17 +55,3 @@ function whyOf({ cause }: Execution): string | undefined {
 /** The failed step that ended the execution failed for good. */
 const isPermanent = ({ execution: { status, cause }, steps }: Snapshot): boolean =>
   status !== 'succeeded' && cause?.kind === 'failure' && steps[cause.step ?? '']?.isPermanent === true;
-
-/**
- * Until when something of it may act, if that is after its end. Nothing follows a success that an attempt
- * could still disturb; and the place in a lane above is handed on no sooner in any case.
- */
-function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd, 'actsUntil' | 'lateUntil'> {
-  const after = (at: number): number | undefined =>
-    at > (execution.end?.at ?? execution.endedAt ?? 0) ? at : undefined;
-  const isDone = execution.status === 'succeeded';
-  return defined({
-    actsUntil: isDone ? undefined : after(untilOfAll(plan.steps, steps, 'actsUntil')),
-    lateUntil: execution.parent?.inLane === true ? after(laneFreeAt(storedPlanOf(plan), steps)) : undefined,
-  });
-}

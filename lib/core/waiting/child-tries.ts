@@ -32,14 +32,13 @@ import { roundInputIn } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Attempt, isForward, type Step } from '../records/state.ts';
 import { keyOfClaim } from '../step/effect-key.ts';
-import { effectOf, hasNoUndo } from '../step/effect.ts';
+import { effectOf, hasNoUndo, triesActUntil } from '../step/effect.ts';
 import { withAttempt } from '../step/history.ts';
 import { nextTry, type NextTry, nextWithoutVerdict, variantNumber } from '../step/recovery.ts';
 import { hasEarlierRounds, hasOpenChildren, isStopping } from '../step/turn.ts';
 import { defined } from '../values/defined.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
-import { triesActUntil } from './lane.ts';
 
 /** The number of the current try; while rounds are undone, the number being undone. */
 export const tryOf = (children: Children | undefined): number =>

@@ -23,7 +23,6 @@ import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decision
 import type { Evaluation } from '../decisions/events.ts';
 import { laneOf } from '../plan/lane.ts';
 import type { LaneStep, Plan } from '../plan/plan.ts';
-import type { Children } from '../records/children.ts';
 import { isAdmitted, planSince } from '../records/in-lane.ts';
 import type { LaneDone, LaneWork, OwnLane, Queued } from '../records/lane.ts';
 import { hasUnannounced, isAsking, type Snapshot } from '../records/snapshot.ts';
@@ -36,7 +35,7 @@ import {
   pauseOf,
   type Step,
 } from '../records/state.ts';
-import { childrenActUntil, untilOfAll } from '../step/effect.ts';
+import { untilOfAll } from '../step/effect.ts';
 import { openWork } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
 import { timeOverAt } from '../step/within.ts';
@@ -153,12 +152,6 @@ function queued(
   );
   // Nothing can be due before that: every step waits for the place.
   return isQuiet ? { ...decision, wakeTime: 'as-written' } : decision;
-}
-
-/** According to the tries so far, for the record of the next. */
-export function triesActUntil(children: Children | undefined): { readonly lateUntil?: number } {
-  const until = children === undefined ? 0 : childrenActUntil(children);
-  return until === 0 ? {} : { lateUntil: until };
 }
 
 /** N1 from then on no process of it or below it acts: even after a success, and after an undo. */

@@ -39,11 +39,11 @@ import { cut } from '../values/text.ts';
 import { isJsonObject, type Json, utf8Bytes } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Step } from '../records/state.ts';
+import { triesActUntil } from '../step/effect.ts';
 import { withAttempt } from '../step/history.ts';
 import { leftOutIn } from '../step/left-out.ts';
 import { hasEarlierRounds, hasOpenChildren, isStopping, roundBelow, scopeOf } from '../step/turn.ts';
 import { givenToTry, nextUnderCounter, tryOf } from './child-tries.ts';
-import { triesActUntil } from './lane.ts';
 
 const NONE: RoundsSoFar = { done: 0 };
 

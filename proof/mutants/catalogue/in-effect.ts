@@ -28,8 +28,8 @@ export const IN_EFFECT: readonly Mutant[] = [
     rule: 'S10 a wrong answer about work without an undo leaves what it did',
     bug: 'An execution is called undone although a wrong answer left an effect that has no undo.',
     file,
-    find: "status === 'failed' && is === 'stands' && !isOwed;",
-    replace: "status === 'failed' && is === 'stands' && isOwed;",
+    find: "(record.status === 'failed' && is === 'stands' && !isOwed);",
+    replace: "(record.status === 'failed' && is === 'stands' && isOwed);",
     killer: jest('core/step/effect', 'a wrong answer about work without an undo'),
   },
   {

@@ -131,9 +131,9 @@ export const WHOLES: readonly Mutant[] = [
   {
     id: 'accepted-taken-for-dead',
     bug: 'Work that a service has accepted is taken for dead when the execution is stopped.',
-    file: 'lib/core/step/process-deadline.ts',
-    find: "  status === 'accepted' && undo === 'none' && effect !== 'none';",
-    replace: "  status === 'accepted' && undo === 'none' && effect === 'none';",
+    file: 'lib/core/step/effect.ts',
+    find: "  const isAwaited = record.status === 'accepted' && is !== 'none' && !isOwed;",
+    replace: "  const isAwaited = record.status === 'accepted' && is === 'none' && !isOwed;",
     also: [
       {
         file: 'lib/core/step/effect.ts',

@@ -2,7 +2,7 @@
 
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Step } from '../../../lib/core/records/state.ts';
-import { leavesEffect } from '../../../lib/core/step/effect.ts';
+import { effectOf } from '../../../lib/core/step/effect.ts';
 import { recordOf } from '../one-step.ts';
 import { agentStepOf, childOf, childrenOf, undoableOf } from '../small-steps.ts';
 
@@ -28,5 +28,5 @@ it.each<[string, PlanStep, Step['status'], Partial<Step>, boolean]>([
   ['a child whose failure is tolerated', childOf('it'), 'tolerated', of('failed'), true],
   ['such a child that has left nothing', childOf('it'), 'tolerated', of('failed', { clean: true }), false],
 ])('%s', (_, step, status, more, left) => {
-  expect(leavesEffect(step, recordOf('it', status, more))).toBe(left);
+  expect(effectOf(step, recordOf('it', status, more)).isLeft).toBe(left);
 });
