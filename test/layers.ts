@@ -87,8 +87,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/project/': { may: [], builtins: true },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/project/', ...LOADED], builtins: true },
   'lib/worker/': { may: ['lib/core/', 'lib/engine/', 'lib/aws/'], builtins: true },
-  // Takes what third parties sign, before a role is asked: it knows no workflow.
-  // Sends news to addresses that starts gave; its function reads executions and decides nothing.
+  // Sends notifications to addresses that starts gave; its function reads executions and decides nothing.
   'lib/notifications/handler.ts': {
     may: [
       'lib/aws/',
@@ -105,6 +104,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     may: ['lib/ready/send.ts', 'lib/ready/addresses.ts', 'lib/remote/retry-after.ts'],
     builtins: true,
   },
+  // Takes what third parties sign, before a role is asked: it knows no workflow.
   'lib/webhooks/handler.ts': {
     may: ['lib/aws/', 'lib/ready/secret.ts', 'lib/webhooks/', '@aws-', 'aws-lambda'],
     builtins: true,
@@ -180,7 +180,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/ready/declaration.ts': { may: ['lib/core/', 'lib/author/ref-types.ts', 'lib/remote/target.ts'] },
   'lib/ready/aws-agents.ts': { may: ['lib/core/', 'lib/author/', 'lib/ready/', 'lib/remote/target.ts'] },
   'lib/ready/http-agent.ts': { may: ['lib/core/', 'lib/author/references.ts', 'lib/ready/'] },
-  'lib/ready/': { may: ['lib/core/', 'lib/remote/'], builtins: true },
+  'lib/ready/': {
+    may: ['lib/core/', ...['http', 'retry-after', 'target'].map((file) => `lib/remote/${file}.ts`)],
+    builtins: true,
+  },
   'lib/index.ts': {
     may: [
       'lib/author/',
