@@ -71,8 +71,7 @@ export interface Store {
   readonly writePlan: (hash: string, plan: Plan) => Promise<void>;
   readonly readPlan: (hash: string) => Promise<Plan | undefined>;
   /**
-   * Writes a new execution, or returns the existing one; one from an earlier life of its parent's id is
-   * replaced.
+   * Writes a new execution, or returns the existing one, unless that is of an earlier life of its parent.
    * @param isNewId a hint: the id was made for this start, so an existing one is unlikely. @default false
    * @param first its first message: both are written, or none
    */
@@ -138,10 +137,7 @@ export interface Segment {
 
 /** The state table without its indexes: for the audit alone. */
 export interface Inventory {
-  /**
-   * A page of all records of executions in a segment, strongly read: an execution's own record comes before
-   * those beside it.
-   */
+  /** A page of all records of executions in a segment, strongly read: an execution's own comes first. */
   readonly page: (segment: Segment, cursor?: string) => Promise<Page<Found>>;
   /** Removes the record on the condition that it is still the one that was found. */
   readonly remove: (found: Removable) => Promise<'removed' | 'conflict'>;

@@ -1,5 +1,5 @@
 /**
- * Sends news of executions to the addresses that starts give: a rule on the bus, a queue, and a function.
+ * Sends notifications to the addresses that starts give: a rule on the bus, a queue, and a function.
  *
  * Owns: the parts, what the function may do. Does not own: one event (`notifications/handler.ts`), which
  * events ask for it (`core/decisions/news.ts`).
@@ -28,7 +28,7 @@ import { addQueues, deadLettersOf, deliversTo } from './queue-rules.ts';
 import { allow } from './start-queue.ts';
 import type { StateTable } from './state-table.ts';
 
-/** How news of executions is sent to the addresses that their starts give. */
+/** How notifications of executions are sent to the addresses that their starts give. */
 export interface CallbackUrlOptions {
   /** The secret that signs them: `secret('SHOP_EVENTS', { parameter: '/shop/events' })`. */
   readonly secret: SecretPlace;
@@ -60,7 +60,7 @@ const VISIBILITY = Duration.minutes(3);
 /** Receivers that are away keep a function waiting for 15 s each. */
 const MAX_CONCURRENCY = 5;
 
-/** The function that sends news to addresses, its queue and its rule. */
+/** The function that sends notifications, its queue and its rule. */
 export class Notifications extends Construct {
   readonly queue: Queue;
   readonly function: Function;

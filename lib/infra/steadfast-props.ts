@@ -157,7 +157,7 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly callbackAuthorizer?: IHttpRouteAuthorizer;
   /**
-   * Sends news of executions to the `callbackUrl` of their starts, signed with this secret (docs/EVENTS.md).
+   * Sends notifications to the `callbackUrl` of a start, signed with this secret (docs/EVENTS.md).
    * @default - a start may have no callbackUrl
    */
   readonly callbackUrls?: CallbackUrlOptions;

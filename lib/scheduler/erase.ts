@@ -11,8 +11,9 @@
  *   beginning something (F1, S10) stays until the write of that process, if it is under way, has been
  *   answered.
  * - E2 the execution's own record goes first, if it is the very one that E1 was asked of: from then on nobody
- * continues it. The records beside it then belong to no execution (S6), and each is removed on the condition
- * that it is the one that was found. Records that a new life of the id has written since are not touched.
+ *   continues it. The records beside it then belong to no execution (S6), and each is removed on the
+ *   condition that it is the one that was found. Records that a new life of the id has written since are not
+ *   touched.
  * - E3 a call that dies, or runs out of time, is completed by the same call again: the records of the steps,
  *   which name the other executions, go last.
  */

@@ -51,7 +51,7 @@ export interface Scheduler {
   readonly published: Set<string>;
   /** What this process knows of each workflow's pause, by workflow. */
   readonly pauses: Map<string, KnownPause>;
-  /** Whether news of an execution can be sent to an address that its start gives. */
+  /** Whether notifications of an execution can be sent to the `callbackUrl` of its start. */
   readonly notifies?: boolean;
   /** Names of the IAM roles whose sessions are named after persons. */
   readonly personalRoles: ReadonlySet<string>;
@@ -215,7 +215,7 @@ export async function startOf(
 const noCallbackUrls = (): SteadfastError =>
   refuse(
     'no-callback-urls',
-    'nothing here sends news to a callbackUrl: name the secret that signs them (callbacks of the construct, STEADFAST_EVENTS_SECRET of serve), or leave it out',
+    'nothing here sends notifications to a callbackUrl: name the secret that signs them (callbackUrls of the construct, STEADFAST_EVENTS_SECRET of serve), or leave it out',
   );
 
 const MAX_PRIORITY = 9;

@@ -14,7 +14,7 @@ const withCallbackUrls = (callbackUrls?: SteadfastStackProps['callbackUrls']) =>
 const stack = withCallbackUrls({ secret: secretOf({ parameter: '/shop/events' }) });
 const reader = new Reader(stack);
 
-test('news that a start asked for goes to a queue, and cdk-nag finds nothing', () => {
+test('events that a start asked for go to a queue, and cdk-nag finds nothing', () => {
   expect(findingsOf(stack)).toEqual([]);
   const rules = reader.ofType('AWS::Events::Rule').map(({ Properties }) => Properties['EventPattern']);
   expect(rules).toContainEqual({

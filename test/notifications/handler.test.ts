@@ -1,4 +1,4 @@
-/** The function that sends news to the addresses of starts: a message of its queue, and what it becomes. */
+/** The function that sends notifications: a message of its queue, and what it becomes. */
 
 import type { Context, SQSRecord } from 'aws-lambda';
 import { executionItem } from '../../lib/aws/dynamo-items.ts';

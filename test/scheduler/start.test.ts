@@ -51,7 +51,7 @@ describe('a start', () => {
     await expect(start(h.scheduler, tagged)).rejects.toMatchObject({ code: 'key-reused' });
   });
 
-  it('with the same key and another address for its news is refused; a repeat is the same without callbacks', async () => {
+  it('with the same key and another address for its notifications is refused; a repeat is the same without callbacks', async () => {
     const h = open();
     const request = { workflow: 'chain', input: { n: 1 }, idempotencyKey: 'order-1' };
     const sends = { ...h.scheduler, notifies: true };

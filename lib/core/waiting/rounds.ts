@@ -3,7 +3,7 @@
  * them.
  *
  * Owns: the record of the next round, its input, what a round with a message waits for, and the record of the
- * round that is undone next. Does not own: which message is taken (`receive.ts`), tries of a failed round
+ * round that is undone next. Does not own: which message is taken (`waits.ts`), tries of a failed round
  * (`child-tries.ts`), how executions are started and stopped (`child.ts`), what follows from an answer
  * (`execution/on-round.ts`), the rules that use this (`execution/child-rules.ts`).
  *

@@ -1,4 +1,4 @@
-/** News of executions to the addresses of their starts: each sentence of what is promised. */
+/** Notifications to the addresses of starts: each sentence of what is promised. */
 
 import { jest, type Killer, type Mutant } from '../mutant.ts';
 
@@ -35,7 +35,7 @@ export const NOTIFICATIONS: readonly Mutant[] = [
   },
   {
     id: 'silent-receivers-take-all-places',
-    rule: 'A receiver that is away delays its own news alone.',
+    rule: 'A receiver that is away delays its own events alone.',
     bug: 'Receivers that answer nothing take the places of all others.',
     file: OUTBOX,
     find: 'const SILENT_AT_ONCE = 8;',
@@ -108,10 +108,10 @@ export const NOTIFICATIONS: readonly Mutant[] = [
   {
     id: 'notification-not-compared',
     rule: 'The same key with another address is another start.',
-    bug: 'A start with the same key and another address is taken for a repeat, and its news goes elsewhere.',
+    bug: 'A start with the same key and another address is taken for a repeat, and its notifications go elsewhere.',
     file: 'lib/scheduler/start.ts',
     find: 'defined({ replaces, priority, callbackUrl }) }',
     replace: 'defined({ replaces, priority }) }',
-    killer: jest('scheduler/start', 'another address for its news'),
+    killer: jest('scheduler/start', 'another address for its notifications'),
   },
 ];
