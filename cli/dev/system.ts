@@ -123,7 +123,7 @@ async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
     api,
     dataDir: join(folder.path, 'cloud'),
     port,
-    environment: { ...environment, ...DETAILED, [ENV.startedAt]: String(Date.now()) },
+    environment: { ...environment, ...DETAILED },
     beside,
     onWritten,
     ...(inspect === undefined ? {} : { inspect }),

@@ -8,7 +8,7 @@
  * each shard and a read for each of the first 100 open executions.
  */
 
-import { startBehind } from '../explain/words.ts';
+import { type CodeStart, startBehind } from '../explain/words.ts';
 import type { Breakers } from '../explain/deferred.ts';
 import { type Breaker, notBeforeOf } from '../core/step/breaker.ts';
 import { laneOf } from '../core/plan/lane.ts';
@@ -215,21 +215,28 @@ export function breakersOf(
   );
 }
 
-/** The current breakers of these agents; one that cannot be read is left out. */
+/**
+ * The current breakers of these agents; one that cannot be read is left out.
+ * @param receipts read if a service is failing: they know when the code was deployed
+ */
 export async function breakersNow(
   { ports: { breakers, clock, ...ports } }: Scheduler,
   agents: readonly string[],
+  receipts?: Receipts,
 ): Promise<Breakers> {
   if (breakers === undefined) return new Map();
+  let start: Promise<CodeStart> | undefined;
   const found = await Promise.all(
     agents.map(async (agent) => {
       const read = await breakers.read(agent).then(
-        (breaker) => {
+        async (breaker) => {
           const open = notBeforeOf(breaker, clock.now());
           if (open === undefined) return 'closed' as const;
           const at = breaker?.failingSince;
-          const startedAt = startBehind(at, ports.startedAt);
-          return at === undefined || startedAt === undefined ? open : { ...open, began: { at, startedAt } };
+          if (at === undefined) return open;
+          start ??= codeStart(ports.startedAt, receipts);
+          const behind = startBehind(at, await start);
+          return Object.keys(behind).length === 0 ? open : { ...open, began: { at, ...behind } };
         },
         () => undefined,
       );
@@ -237,6 +244,12 @@ export async function breakersNow(
     }),
   );
   return new Map(found.flatMap(([agent, read]) => (read === undefined ? [] : [[agent, read]])));
+}
+
+async function codeStart(startedAt?: number, receipts?: Receipts): Promise<CodeStart> {
+  if (startedAt !== undefined) return { startedAt };
+  const left = await receipts?.read().catch(() => undefined);
+  return defined({ deployedAt: left?.release?.deployedAt });
 }
 
 export function breakerView(breaker: Breaker | undefined, now: number): BreakerView {

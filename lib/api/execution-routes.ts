@@ -75,13 +75,14 @@ export const EXECUTION_ROUTES = {
       throw unknownStep(id, step);
     return fittedExecution(await viewNow(scheduler, shown, step), step);
   }),
-  'GET /executions/{id}/why': row(200, undefined, async ({ scheduler, named }) => {
+  'GET /executions/{id}/why': row(200, undefined, async ({ scheduler, named, receipts }) => {
     const { state: stored, plan } = await show(scheduler, named);
     const state = await withOwnMailbox(scheduler.ports, plan, stored);
     const { clock, queue } = scheduler.ports;
     const now = clock.now();
     const commands = possibleCommands(plan, state, now, scheduler.workflows.has(plan.workflow));
-    const breakers = await breakersNow(scheduler, deferringAgents(shownSteps(plan, state), state));
+    const deferring = deferringAgents(shownSteps(plan, state), state);
+    const breakers = await breakersNow(scheduler, deferring, receipts);
     const asked = await questionsBelow(scheduler, state);
     const explanation = explain(plan, state, now, queue.reaches, breakers, asked);
     const lane = await laneNow(scheduler, { state, plan });

@@ -6,7 +6,7 @@
  * (`explain/situation.ts`), the reads (`health.ts`, `agents.ts`).
  */
 
-import { startBehind } from '../explain/words.ts';
+import { type CodeStart, startBehind } from '../explain/words.ts';
 import { type Finding, worstFirst } from '../explain/situation.ts';
 import type { Bounded } from '../core/operators/list-filter.ts';
 import type { InboxKey } from '../core/records/question.ts';
@@ -44,15 +44,13 @@ export interface AtRisk {
   readonly atLeast?: true;
 }
 
-export interface Facts {
+export interface Facts extends CodeStart {
   readonly now: number;
   readonly clockAheadMs?: number;
   readonly storage?: StorageTrouble;
   /** When the execution that has been overdue longest became due; undefined if none is overdue for long. */
   readonly overdueSince?: number;
   readonly sweptAt?: number;
-  /** When the current code began to run, if that is known. */
-  readonly startedAt?: number;
   readonly missing: ReadonlyMap<string, MissingCount>;
   readonly breakers: readonly BreakerOf[];
   readonly atRisk: AtRisk;
@@ -129,8 +127,8 @@ export function findingsOf(facts: Facts): readonly Finding[] {
 
 const OF_CODE: ReadonlySet<Finding['kind']> = new Set(['bug', 'breaker', 'unanswered', 'lost', 'worker']);
 
-const withStart = (one: Finding, { startedAt }: Facts): Finding =>
-  OF_CODE.has(one.kind) ? { ...one, ...defined({ startedAt: startBehind(one.since, startedAt) }) } : one;
+const withStart = (one: Finding, start: CodeStart): Finding =>
+  OF_CODE.has(one.kind) ? { ...one, ...startBehind(one.since, start) } : one;
 
 const withClock = (one: Finding, { clockAheadMs }: Facts): Finding =>
   one.since === undefined && one.sweptAt === undefined ? one : { ...one, ...defined({ clockAheadMs }) };

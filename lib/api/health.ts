@@ -76,7 +76,8 @@ export async function readHealth(
   const overdueSince = isOverdue ? now - oldestOverdueMs : undefined;
   const storage = storageTrouble?.();
   const clockAheadMs = clockAhead(scheduler);
-  const facts = { now, ...defined({ storage, overdueSince, sweptAt, startedAt, clockAheadMs }) };
+  const deployedAt = left.release?.deployedAt;
+  const facts = { now, ...defined({ storage, overdueSince, sweptAt, startedAt, deployedAt, clockAheadMs }) };
   const findings = findingsOf({
     ...facts,
     missing,
@@ -95,12 +96,16 @@ export async function readHealth(
     workflows: scheduler.workflows.size,
     shards,
     ...(left.audit === undefined ? {} : { audit: auditHealth(left.audit) }),
-    ...(metrics === undefined
-      ? {}
-      : { metrics: { ...defined({ startedAt }), ...metrics, workflows: [...scheduler.workflows.keys()] } }),
+    ...defined({ metrics: metrics && placeOf(scheduler, metrics, startedAt ?? deployedAt) }),
   };
   return { health, breakers, atRisk };
 }
+
+const placeOf = ({ workflows }: Scheduler, metrics: Measured, startedAt?: number): MetricsPlace => ({
+  ...defined({ startedAt }),
+  ...metrics,
+  workflows: [...workflows.keys()],
+});
 
 function missingParts(missing: ReturnType<typeof missingNow>): Pick<Health, 'missing' | 'missingSince'> {
   const since = [...missing].flatMap(([agent, one]) => (one.since === undefined ? [] : [[agent, one.since]]));

@@ -66,8 +66,8 @@ export const ENV = {
   openWaits: 'STEADFAST_OPEN_WAITS',
   /** A relay's target: ARN of the Lambda function that does the agent's work. */
   remoteFunction: 'STEADFAST_REMOTE_FUNCTION',
-  /** On the local machine only: when the running code began to run, in epoch ms. */
-  startedAt: 'STEADFAST_STARTED_AT',
+  /** The supervisors': a hash of all code of the deployment. */
+  release: 'STEADFAST_RELEASE',
   /** A trigger's queue for messages that start nothing: its URL. */
   deadLetters: 'STEADFAST_DEAD_LETTERS',
   /** The queues of webhooks, for the function that takes requests: `name=url`, with spaces between. */

@@ -74,10 +74,11 @@ export const retention = (): { readonly retentionMs?: number } => {
   const text = process.env[ENV.retentionMs];
   return text === undefined ? {} : { retentionMs: Number(text) };
 };
-const startedAt = (): { readonly startedAt?: number } => {
-  const text = process.env[ENV.startedAt];
-  return text === undefined ? {} : { startedAt: Number(text) };
-};
+/** @returns nothing if the environment names no release */
+export function releaseHere<Made>(make: (release: string) => Made): Made | undefined {
+  const release = process.env[ENV.release];
+  return release === undefined ? undefined : make(release);
+}
 export const sweepEvery = (): number => Number(process.env[ENV.sweepEveryMs] ?? DEFAULT_SWEEP_EVERY_MS);
 export const wakeShards = (): number => Number(process.env[ENV.wakeShards] ?? DEFAULT_WAKE_SHARDS);
 
@@ -109,7 +110,6 @@ export function startingPortsOf(telemetry: Telemetry): OwnPorts {
   const { client, name } = own.table;
   return {
     ...own,
-    ...startedAt(),
     workflowPauses: dynamoRecords(client, name, WORKFLOW_PAUSE),
     bulks: dynamoBulks(client, name, (ms) => clock.sleep(ms)),
   };

@@ -16,7 +16,7 @@ import type { Json } from './values/json.ts';
 import type { News } from './decisions/news.ts';
 import type { ExecutionMessage, Mailbox, SentMessage } from './records/mailbox.ts';
 import type { OpenWaits } from './records/open-waits.ts';
-import type { AuditReceipt, ShardReceipt } from './records/receipts.ts';
+import type { AuditReceipt, ReleaseReceipt, ShardReceipt } from './records/receipts.ts';
 import type { Snapshot } from './records/snapshot.ts';
 import type { Execution } from './records/state.ts';
 import type { WorkflowPause } from './holds/workflow-pause.ts';
@@ -145,10 +145,14 @@ export interface Inventory {
 
 /** The receipts of supervisors and audit: beside the executions, and never needed to go on. */
 export interface Receipts {
-  /** The receipts of the shards that have one, by number, and the audit's. */
-  readonly read: () => Promise<{ readonly shards: readonly ShardReceipt[]; readonly audit?: AuditReceipt }>;
+  /** The receipts of the shards that have one, by number, the audit's, and the release's. */
+  readonly read: () => Promise<{
+    readonly shards: readonly ShardReceipt[];
+    readonly audit?: AuditReceipt;
+    readonly release?: ReleaseReceipt;
+  }>;
   /** On the condition that the stored one is one version behind (version 1: that there is none). */
-  readonly write: (receipt: ShardReceipt | AuditReceipt) => Promise<WriteResult>;
+  readonly write: (receipt: ShardReceipt | AuditReceipt | ReleaseReceipt) => Promise<WriteResult>;
 }
 
 /** The fields of every record beside the executions. */
@@ -361,7 +365,7 @@ export interface Ports {
   readonly away?: () => readonly Away[];
   /** Recent damage that agents did to their processes. @default it is unknown, as on AWS */
   readonly workerTroubles?: () => WorkerTroubles;
-  /** When the running code began to run. @default it is unknown, as on AWS */
+  /** When the running code began to run. @default the receipts know when it was deployed, as on AWS */
   readonly startedAt?: number;
   /** @default every value is in its record, which bounds its size */
   readonly largeValues?: LargeValues;

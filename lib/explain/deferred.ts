@@ -13,11 +13,11 @@ import type { NotBefore, Step } from '../core/records/state.ts';
 import { timeText } from '../core/values/text.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { isUntried } from '../core/step/turn.ts';
-import { afterStart } from './words.ts';
+import { afterStart, type CodeStart } from './words.ts';
 import { personText } from './past.ts';
 
 /** An open breaker. If its service began to fail soon after other code began to run, both times. */
-export type OpenNow = NotBefore & { readonly began?: { readonly at: number; readonly startedAt: number } };
+export type OpenNow = NotBefore & { readonly began?: CodeStart & { readonly at: number } };
 /** What each agent's breaker says now; an agent that is missing here is unknown. */
 export type Breakers = ReadonlyMap<string, OpenNow | 'closed'>;
 
@@ -81,7 +81,7 @@ function wayNow(agent: string, { why, at }: NotBefore, now: OpenNow | 'closed'):
 const beginning = ({ began }: OpenNow): string =>
   began === undefined
     ? ''
-    : ` (its service has been failing since ${timeText(began.at)}${afterStart(began.at, began.startedAt)})`;
+    : ` (its service has been failing since ${timeText(began.at)}${afterStart(began.at, began)})`;
 
 const wayThen = (agent: string, { why, at, since = at, pause }: NotBefore): string =>
   why === 'paused'

@@ -63,6 +63,8 @@ export interface Finding {
   readonly clockAheadMs?: number;
   /** When the running code began to run, if `since` follows soon after; only for faults of an agent alone. */
   readonly startedAt?: number;
+  /** When the running code was deployed, if `since` is soon after or just before; for the same faults. */
+  readonly deployedAt?: number;
   /** For 'schedule-off' and 'overdue': the latest sweep that found something due. */
   readonly sweptAt?: number;
   /** For 'schedule-off': where the local cloud takes its control calls. */
@@ -251,8 +253,8 @@ const isOurRate = (failure: Failure | undefined): boolean =>
   /\b429\b|too many requests|rate.?limit|throttl/i.test(`${failure.code} ${failure.message}`);
 
 const named = ({ agent = '' }: Finding): string => `Agent '${agent}'`;
-const since = ({ since: at, startedAt, clockAheadMs: aheadMs }: Finding, now: number): string =>
-  at === undefined ? '' : ` since ${pastText(at, now, aheadMs)}${afterStart(at, startedAt)}`;
+const since = ({ since: at, clockAheadMs: aheadMs, ...start }: Finding, now: number): string =>
+  at === undefined ? '' : ` since ${pastText(at, now, aheadMs)}${afterStart(at, start)}`;
 const swept = ({ sweptAt, clockAheadMs: aheadMs }: Finding, now: number): string =>
   sweptAt === undefined ? '' : `, no sweep since ${pastText(sweptAt, now, aheadMs)}`;
 const answering = ({ failure }: Finding): string =>

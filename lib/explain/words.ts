@@ -8,6 +8,7 @@
 import { BUG } from '../core/values/bug.ts';
 import type { Failure } from '../core/values/failure.ts';
 import type { Step } from '../core/records/state.ts';
+import { defined } from '../core/values/defined.ts';
 import { durationText, timeText } from '../core/values/text.ts';
 import type { Coming } from '../core/step/rule.ts';
 import type { ItemsSoFar } from '../core/waiting/map.ts';
@@ -85,18 +86,30 @@ export function laneText(lane: LaneText | undefined): string {
 
 /** A failure that began this soon after other code began to run may be caused by that code. */
 const SOON_MS = 300_000;
+/** A supervisor notices a deployment this much later than agents run its code: it ticks once a minute. */
+const NOTICED_WITHIN_MS = 120_000;
+
+/** When the running code was started, in one process, or deployed; empty if that is unknown. */
+export interface CodeStart {
+  readonly startedAt?: number;
+  readonly deployedAt?: number;
+}
 
 /**
  * @param since when the failure began
- * @param startedAt when the running code began to run, if that is known
- * @returns `startedAt`, if the failure followed soon
+ * @returns what it followed soon
  */
-export const startBehind = (since: number | undefined, startedAt: number | undefined): number | undefined =>
-  since !== undefined && startedAt !== undefined && since >= startedAt && since - startedAt <= SOON_MS
-    ? startedAt
-    : undefined;
+export function startBehind(since: number | undefined, { startedAt, deployedAt }: CodeStart): CodeStart {
+  const soon = (at: number | undefined, earlyMs = 0): number | undefined =>
+    since !== undefined && at !== undefined && since >= at - earlyMs && since - at <= SOON_MS
+      ? at
+      : undefined;
+  return defined({ startedAt: soon(startedAt), deployedAt: soon(deployedAt, NOTICED_WITHIN_MS) });
+}
 
-export const afterStart = (at: number, startedAt: number | undefined): string =>
-  startedAt === undefined
+export function afterStart(at: number, { startedAt, deployedAt }: CodeStart): string {
+  if (deployedAt !== undefined) return `, with the deployment of ${timeText(deployedAt)}`;
+  return startedAt === undefined
     ? ''
     : `, ${durationText(at - startedAt)} after the start of ${timeText(startedAt)}`;
+}

@@ -5,10 +5,11 @@
  * own: the bundling (`bundle.ts`, `bundle-container.ts`).
  */
 
+import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { CpuArchitecture } from 'aws-cdk-lib/aws-ecs';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { Stack, Stage, Validations } from 'aws-cdk-lib/core';
+import { FileSystem, Stack, Stage, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { BUNDLES, TRIGGER_FILE } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
@@ -32,6 +33,8 @@ export interface CodeSource {
   /** @param trigger for a starter: the folder of its asset, and the file beside the code */
   readonly code: (name: string, trigger?: { readonly asset: string; readonly file: string }) => Code;
   readonly imageFolder: (agentName: string) => string | undefined;
+  /** A hash of all code that was asked for, the same for the same sources; settings do not change it. */
+  readonly release: () => string;
 }
 
 /**
@@ -50,6 +53,7 @@ export function codeSource(
     return {
       code: () => Code.fromInline('exports.handler = async () => {};'),
       imageFolder: () => undefined,
+      release: () => releaseOf([]),
     };
   }
   const bundles = bundlesOf(scope, found, settings, hosts);
@@ -62,18 +66,32 @@ export function codeSource(
     return equipped;
   };
   const images = bundleContainers(found, folder, packagesIn(settings), equip);
+  const deployed = new Map<string, string>();
+  const placed = (name: string, bundle: Bundle): Code => {
+    deployed.set(name, bundle.hash);
+    return codeOf(name, bundle, folder);
+  };
   const code: CodeSource['code'] = (name, trigger) => {
     const bundle = bundles.get(name);
     if (bundle === undefined)
       throw new Error(`no bundle for '${name}'; there are ${[...bundles.keys()].join(', ')}`);
     const host = [...hosts].find(([each]) => hostEntry(each) === name)?.[1] ?? [];
     const agents = found.agents.filter((each) => agentEntry(each.name) === name || host.includes(each.name));
-    if (agents.length > 0) return codeOf(name, equip(bundle, ...agents), folder);
-    if (trigger === undefined) return codeOf(name, bundle, folder);
-    return codeOf(trigger.asset, withFile(bundle, TRIGGER_FILE, trigger.file), folder);
+    if (agents.length > 0) return placed(name, equip(bundle, ...agents));
+    if (trigger === undefined) return placed(name, bundle);
+    return placed(trigger.asset, withFile(bundle, TRIGGER_FILE, trigger.file));
   };
-  return { code, imageFolder: (name) => images.get(name) };
+  const release = (): string =>
+    releaseOf([...deployed, ...[...images].map(([name, path]) => [name, FileSystem.fingerprint(path)])]);
+  return { code, imageFolder: (name) => images.get(name), release };
 }
+
+/** In any order, because constructs may be added in another one. */
+const releaseOf = (parts: readonly (readonly string[])[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(parts.map(String).sort()))
+    .digest('hex')
+    .slice(0, 16);
 
 /**
  * Adds the files that the settings of a function's agents name beside its code.

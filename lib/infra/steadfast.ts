@@ -125,7 +125,7 @@ export class Steadfast extends Construct {
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
     const logs = logSettings(props, removalPolicy);
     const hosts = hostsOf(found.agents, props);
-    const { code, imageFolder } = codeSource(this, found, this.deploymentName, props.agentSettings, hosts);
+    const { code, ...source } = codeSource(this, found, this.deploymentName, props.agentSettings, hosts);
     const shared = {
       logs,
       memorySize: props.memorySize ?? DEFAULT_MEMORY_MB,
@@ -142,7 +142,7 @@ export class Steadfast extends Construct {
       code: (name) => code(name === BULK_AGENT.name ? BULK_ENTRY : agentEntry(name)),
       hosts,
       hostCode: (host) => code(hostEntry(host)),
-      imageFolder,
+      imageFolder: source.imageFolder,
       maxConcurrency: props.agentConcurrency ?? 50,
     });
     [this.#fleet, this.#props] = [fleet, props];
@@ -158,6 +158,7 @@ export class Steadfast extends Construct {
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
       ...shared,
       code: code('supervisor'),
+      release: source.release,
       settings: supervisorSettings({ ...props, ...props.tuning }),
     });
     this.audit = new AuditClock(this, 'Audit', { ...shared, code: code('audit'), ...auditSettings(props) });

@@ -17,7 +17,7 @@
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
-import { Duration } from 'aws-cdk-lib/core';
+import { Duration, Lazy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { addFunction, type SharedSettings } from './function.ts';
@@ -29,6 +29,8 @@ const TARGETS_A_RULE = 5;
 
 export interface SupervisorClockProps extends SharedSettings {
   readonly code: Code;
+  /** The hash of all code, known once every function has been added. */
+  readonly release: () => string;
   readonly settings: SupervisorSettings;
 }
 
@@ -39,7 +41,7 @@ export class SupervisorClock extends Construct {
 
   constructor(scope: Construct, id: string, props: SupervisorClockProps) {
     super(scope, id);
-    const { settings, ...shared } = props;
+    const { settings, release, ...shared } = props;
     const { supervisors, reservedConcurrency } = settings;
     const once = { retryAttempts: 0, maxEventAge: TICK };
     this.function = addFunction(this, {
@@ -48,6 +50,7 @@ export class SupervisorClock extends Construct {
       timeout: Duration.seconds(60),
       environment: {
         ...shared.environment,
+        [ENV.release]: Lazy.string({ produce: release }),
         [ENV.sweepEveryMs]: String(settings.sweepEvery.toMilliseconds()),
       },
       ...(reservedConcurrency === 'unreserved' ? {} : { reservedConcurrentExecutions: reservedConcurrency }),

@@ -16,7 +16,7 @@ import type {
   WakeUps,
   WorkflowPauses,
 } from '../core/ports.ts';
-import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
+import type { AuditReceipt, ReleaseReceipt, ShardReceipt } from '../core/records/receipts.ts';
 import type { Presence } from '../core/supervision/presence.ts';
 import { defined } from '../core/values/defined.ts';
 
@@ -58,11 +58,15 @@ export const memoryWakeUps = (
 export function memoryReceipts(): Receipts {
   const shards = memoryRecords<ShardReceipt, [number]>(({ shard }) => [shard]);
   const audits = memoryRecords<AuditReceipt, []>(() => []);
+  const releases = memoryRecords<ReleaseReceipt, []>(() => []);
   return {
     read: async () => ({
       shards: [...shards.all()].sort((a, b) => a.shard - b.shard),
-      ...defined({ audit: await audits.read() }),
+      ...defined({ audit: await audits.read(), release: await releases.read() }),
     }),
-    write: async (receipt) => ('shard' in receipt ? shards.write(receipt) : audits.write(receipt)),
+    write: async (receipt) => {
+      if ('shard' in receipt) return shards.write(receipt);
+      return 'release' in receipt ? releases.write(receipt) : audits.write(receipt);
+    },
   };
 }

@@ -9,12 +9,13 @@ import type { Context } from 'aws-lambda';
 import { clock } from '../aws/clock.ts';
 import { metering, once } from '../aws/invocation.ts';
 import { OpenGauge, type OpenNow, openNow } from '../aws/open-now.ts';
-import { type OwnPorts, portsOf, receiptsOf, sweepEvery, telemetryOf } from '../aws/ports.ts';
+import { type OwnPorts, portsOf, receiptsOf, releaseHere, sweepEvery, telemetryOf } from '../aws/ports.ts';
 import { calledBy } from '../aws/wake-bus.ts';
 import { sayable } from '../core/values/errors.ts';
 import type { PlanCache } from '../engine/plans.ts';
 import { Grace } from './outage.ts';
 import { receiptBook } from './receipts.ts';
+import { releaseNote } from './release.ts';
 import { takeOver, tickStay } from './stay.ts';
 import { type Part, tick } from './sweep.ts';
 
@@ -34,6 +35,7 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
   const plans: PlanCache = new Map();
   const grace = new Grace();
   const gauge = new OpenGauge();
+  let noteRelease: (() => Promise<void>) | undefined;
   const work = async (event: unknown, context: Context): Promise<{ sweeps: number }> => {
     const untilAt = clock.now() + context.getRemainingTimeInMillis() - TICK_RESERVE_MS;
     const sweepEveryMs = sweepEvery();
@@ -45,7 +47,11 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
         : await takeOver(presences, ports(), called, { untilAt, sweepEveryMs });
     if (stay === undefined) return { sweeps: 0 };
     const part = partOf(event);
-    const leave = receiptBook(receiptsOf(ports()), ports());
+    const receipts = receiptsOf(ports());
+    const leave = receiptBook(receipts, ports());
+    noteRelease ??= releaseHere((release) => releaseNote(receipts, ports(), release));
+    // Beside the sweeps, which do not wait for it.
+    const noted = noteRelease?.();
     const options = { untilAt, sweepEveryMs, part, grace, leave, stay };
     // Counts while the first sweeps run. Only a tick counts, once a minute; a supervisor that was called does
     // not.
@@ -53,6 +59,7 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
     const sweeps = await tick(ports(), plans, options);
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
     const open = await counted;
+    await noted;
     if (open !== undefined) meter.open(open);
     if (counted !== undefined || due > 0) gauge.counted(due > 0 ? undefined : open, clock.now());
     const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);

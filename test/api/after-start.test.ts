@@ -1,6 +1,7 @@
-/** If something began soon after other code began to run, the answer says when that was. */
+/** If something began soon after other code was started or deployed, the answer says when that was. */
 
 import { memoryBreakers } from '../../lib/memory/side-records.ts';
+import { timeText } from '../../lib/core/values/text.ts';
 import { client } from './app.ts';
 
 it.each([
@@ -40,4 +41,38 @@ it('says so also where an execution waits for the agent', async () => {
   await run(id, { until: ({ steps }) => steps['a']?.deferred !== undefined, maxMs: 60_000 });
   const { steps } = (await get(`/executions/${id}/why`)).body as { steps: readonly { because: string }[] };
   expect(steps[0]?.because).toMatch(/\(its service has been failing since .+, 30 s after the start of .+\)/);
+});
+
+const opened = (now: number) => ({
+  agent: 'worker',
+  version: 1,
+  writeId: 'w',
+  score: 8,
+  failedAt: now,
+  cooldowns: 1,
+  openedAt: now,
+  openUntil: now + 12_000,
+  failingSince: now,
+});
+
+it.each([
+  [30_000, true],
+  [-90_000, true],
+  [360_000, false],
+  [-150_000, false],
+])('says with which deployment it began, %i ms ago, as the receipts know it', async (agoMs, isSaid) => {
+  const breakers = memoryBreakers();
+  const { get, begun, run, clock, receipts } = client(undefined, (world) => ({ ...world, breakers }));
+  const now = clock.now();
+  const deployedAt = now - agoMs;
+  await receipts.write({ version: 1, writeId: 'w', release: 'r', deployedAt });
+  await breakers.write(opened(now));
+  const { body } = await get('/health');
+  const [finding] = body['findings'] as { deployedAt?: number }[];
+  expect(finding?.deployedAt).toBe(isSaid ? deployedAt : undefined);
+  const id = await begun();
+  await run(id, { until: ({ steps }) => steps['a']?.deferred !== undefined, maxMs: 60_000 });
+  const { steps } = (await get(`/executions/${id}/why`)).body as { steps: readonly { because: string }[] };
+  for (const text of [String(body['says']), steps[0]?.because])
+    expect(text?.includes(`, with the deployment of ${timeText(deployedAt)}`)).toBe(isSaid);
 });

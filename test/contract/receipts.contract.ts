@@ -1,7 +1,7 @@
 /** The contract of every place for receipts: it keeps them, one version after the other. */
 
 import type { Receipts } from '../../lib/core/ports.ts';
-import type { AuditReceipt, ShardReceipt } from '../../lib/core/records/receipts.ts';
+import type { AuditReceipt, ReleaseReceipt, ShardReceipt } from '../../lib/core/records/receipts.ts';
 
 export interface ReceiptsUnderTest {
   /** Empty; for two shards. */
@@ -29,6 +29,13 @@ const ofAudit = (changes: Partial<AuditReceipt> = {}): AuditReceipt => ({
   whole: { ...counts, endedAt: 1_700_000_000_400 },
   ...changes,
 });
+const ofRelease = (changes: Partial<ReleaseReceipt> = {}): ReleaseReceipt => ({
+  version: 1,
+  writeId: 'w-1',
+  release: 'abc',
+  deployedAt: 1_700_000_000_300,
+  ...changes,
+});
 
 export function describeReceipts(title: string, open: () => Promise<ReceiptsUnderTest>): void {
   describe(`receipts contract: ${title}`, () => {
@@ -47,13 +54,19 @@ export function describeReceipts(title: string, open: () => Promise<ReceiptsUnde
 
     it('are read back as they were written, by number', async () => {
       const [first, second] = [ofShard({ shard: 0, writeId: 'w-2' }), ofShard()];
-      for (const receipt of [second, ofAudit(), first]) expect(await receipts.write(receipt)).toBe('written');
-      expect(await receipts.read()).toStrictEqual({ shards: [first, second], audit: ofAudit() });
+      for (const receipt of [second, ofAudit(), ofRelease(), first])
+        expect(await receipts.write(receipt)).toBe('written');
+      expect(await receipts.read()).toStrictEqual({
+        shards: [first, second],
+        audit: ofAudit(),
+        release: ofRelease(),
+      });
     });
 
-    it.each<[string, (changes: object) => ShardReceipt | AuditReceipt]>([
+    it.each<[string, (changes: object) => ShardReceipt | AuditReceipt | ReleaseReceipt]>([
       ['of a shard', ofShard],
       ['of the audit', ofAudit],
+      ['of the release', ofRelease],
     ])('%s follow each other: of two with one version one is a conflict (S3)', async (_, make) => {
       expect(await receipts.write(make({ version: 2 }))).toBe('conflict');
       expect(await receipts.write(make({}))).toBe('written');
@@ -61,8 +74,8 @@ export function describeReceipts(title: string, open: () => Promise<ReceiptsUnde
       expect(await receipts.write(make({ writeId: 'w-2' }))).toBe('conflict');
       expect(await receipts.write(make({ version: 2, writeId: 'w-3' }))).toBe('written');
       expect(await receipts.write(make({ version: 2, writeId: 'w-4' }))).toBe('conflict');
-      const { shards, audit } = await receipts.read();
-      expect([...shards, audit].filter((one) => one !== undefined)).toStrictEqual([
+      const { shards, audit, release } = await receipts.read();
+      expect([...shards, audit, release].filter((one) => one !== undefined)).toStrictEqual([
         make({ version: 2, writeId: 'w-3' }),
       ]);
     });

@@ -95,6 +95,7 @@ describe('a fault-free order without a supervisor', () => {
 describe('a minute in which nothing is due', () => {
   it('costs one query a shard and nothing else, once it is known that nothing is open', async () => {
     const { control } = stage.cloud;
+    const beganAt = Date.now();
     await control.tick('supervisor');
     control.resetCalls();
     await control.tick('supervisor');
@@ -102,6 +103,9 @@ describe('a minute in which nothing is due', () => {
     for (const { operation, calls: some } of control.calls())
       calls.set(operation, (calls.get(operation) ?? 0) + some);
     expect(Object.fromEntries(calls)).toEqual({ Query: DEFAULT_WAKE_SHARDS });
+    // The first of them has left since when this release runs.
+    const { metrics } = (await stage.request('GET', '/health')).body as { metrics: { startedAt: number } };
+    expect(metrics.startedAt - beganAt).toBeGreaterThanOrEqual(0);
   });
 });
 

@@ -38,6 +38,7 @@ describe('the supervisors', () => {
 
   test('know between which sweeps they rest, and have executions set aside', () => {
     expect(many.environmentOf('Supervisor')['STEADFAST_SWEEP_EVERY_MS']).toBe('1500');
+    expect(many.environmentOf('Supervisor')['STEADFAST_RELEASE']).toMatch(/^[0-9a-f]{16}$/);
     expect(many.functionOf('Supervisor').Properties).toMatchObject({ ReservedConcurrentExecutions: 16 });
   });
 

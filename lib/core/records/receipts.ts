@@ -1,9 +1,9 @@
 /**
  * Receipts: supervisors and the audit leave them, so that they are supervised themselves (P5).
  *
- * Owns: the shapes, and which agents all of them together miss. Does not own: when one is written
- * (`supervisor/receipts.ts`, `supervisor/audit.ts`), or how `/health` uses them. No decision uses a receipt:
- * a missing or stale one delays no execution.
+ * Owns: the shapes, which agents all of them together miss, and which release follows which. Does not own:
+ * when one is written (`supervisor/receipts.ts`, `supervisor/release.ts`, `supervisor/audit.ts`), or how
+ * `/health` uses them. No decision uses a receipt: a missing or stale one delays no execution.
  */
 
 import { defined } from '../values/defined.ts';
@@ -160,4 +160,39 @@ export interface AuditReceipt {
   readonly pass: AuditCounts;
   /** The last pass that reached the table's end. */
   readonly whole?: AuditCounts & { readonly endedAt: number };
+}
+
+/** Which release of the code the supervisors run. Written when another one begins to run. */
+export interface ReleaseReceipt {
+  readonly version: number;
+  readonly writeId: string;
+  /** A hash of all deployed code. */
+  readonly release: string;
+  /** When the first supervisor of this release began. */
+  readonly deployedAt: number;
+}
+
+/**
+ * During a deployment supervisors of two releases are at work, for at most this long; meanwhile none replaces
+ * the receipt of the other.
+ */
+const RELEASES_OVERLAP_MS = 120_000;
+
+/**
+ * @param at when the supervisor that asks began
+ * @returns the next receipt; 'kept' if the stored one is right, 'later' if this cannot be known yet
+ */
+export function releaseAfter(
+  before: ReleaseReceipt | undefined,
+  release: string,
+  at: number,
+  now: number,
+): Omit<ReleaseReceipt, 'writeId'> | 'kept' | 'later' {
+  if (before === undefined) return { version: 1, release, deployedAt: at };
+  if (before.release === release) return 'kept';
+  const ageMs = now - before.deployedAt;
+  if (Math.abs(ageMs) < RELEASES_OVERLAP_MS) return 'later';
+  // A time in the future was written by a clock that was ahead.
+  const deployedAt = ageMs < 0 ? at : Math.max(at, before.deployedAt);
+  return { version: before.version + 1, release, deployedAt };
 }
