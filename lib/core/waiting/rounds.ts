@@ -153,18 +153,20 @@ export function firstRoundAwaits(
   });
 }
 
-function tooLarge(input: Json, state: Snapshot, id?: string): Failure | undefined {
-  const bytes = utf8Bytes(JSON.stringify(input));
+const bytesOf = (json: Json): number => utf8Bytes(JSON.stringify(json));
+
+function tooLarge(input: Json, state: Snapshot, id?: string, body: Json = null): Failure | undefined {
+  const bytes = bytesOf(input);
   const most = mostBytes(state, MAX_ROUND_INPUT_BYTES);
   if (bytes <= most) return undefined;
-  const withIt = id === undefined ? '' : ` with message '${cut(id, 60)}', which was not taken`;
-  const message = `the input of a round has ${bytes} bytes${withIt}; at most ${most} are allowed`;
+  const share = id === undefined ? '' : `, ${bytesOf(body)} of them of message '${cut(id, 60)}'`;
+  const message = `the input of a round has ${bytes} bytes${share}; at most ${most} are allowed`;
   return { code: 'input-too-large', message };
 }
 
 /**
  * The record that a round begins with its message; the evaluation creates it after that. A try of the same
- * round keeps both. Or that it fails, if its input would be too large: then the message is not taken.
+ * round keeps both. Or that it fails, if its input would be too large: a retry waits for another message.
  * @param received absent if its time is over, and it begins without one
  */
 export function roundGiven(
@@ -179,7 +181,7 @@ export function roundGiven(
   const rest = roundInputIn(state, record);
   // A lost value is still named, and fails the step before the round begins.
   const input = isJsonObject(rest) ? { ...rest, message: body } : undefined;
-  const failure = input && tooLarge(input, state, received?.id);
+  const failure = input && tooLarge(input, state, received?.id, body);
   if (failure !== undefined) return neverBegun(record, inputs, failure, true);
   const rounds = {
     ...before,

@@ -361,16 +361,20 @@ function taking(state: Snapshot, { name }: Taking, found: Found, event: Evaluati
     record.children === undefined
       ? over(record, 'receive', event, { output: body, failure: undefined, received })
       : roundGiven(record, record.children, state, event, { body, received });
-  // With the execution: nothing is taken in a pause, nor once it is stopped.
-  const write = { step, execution: executionAfter(execution, 'adopt', event, {}) };
-  // A retry of the execution finds the message again, perhaps with more room for it.
-  return step.status === 'failed'
-    ? writing(execution.id, write, evaluateNext([name]), { what: 'step-failed', step: name })
-    : writing(execution.id, { ...write, taken: takenFrom(found, name, event) }, evaluateNext([name]), {
-        what: 'message-taken',
-        step: name,
-        detail: found.message.name,
-      });
+  return writing(
+    execution.id,
+    {
+      step,
+      // With the execution: nothing is taken in a pause, nor once it is stopped.
+      execution: executionAfter(execution, 'adopt', event, {}),
+      // Also by a round that fails of it: a retry of the execution would fail of the same one again.
+      taken: takenFrom(found, name, event),
+    },
+    evaluateNext([name]),
+    step.status === 'failed'
+      ? { what: 'step-failed', step: name }
+      : { what: 'message-taken', step: name, detail: found.message.name },
+  );
 }
 
 /** The wake time goes with it: who takes one evaluates the execution again, and its own wake time is near. */

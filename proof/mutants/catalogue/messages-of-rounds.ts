@@ -43,12 +43,12 @@ export const MESSAGES_OF_ROUNDS: readonly Mutant[] = [
     killer: here('the first round that had begun'),
   },
   {
-    id: 'too-large-message-used-up',
-    rule: 'M3 a message that begins no round is not taken',
-    bug: 'A message that makes the input of its round too large is used up by the step that fails.',
+    id: 'too-large-message-met-again',
+    rule: 'M3 a round that fails of its message takes it',
+    bug: 'Each retry of an execution fails of the same message: it makes the input of its round too large.',
     file: 'lib/core/waiting/waits.ts',
-    find: "return step.status === 'failed'\n",
-    replace: "return step.status === 'skipped'\n",
+    find: '      taken: takenFrom(found, name, event),\n',
+    replace: "      ...(step.status === 'failed' ? {} : { taken: takenFrom(found, name, event) }),\n",
     killer: here('makes its input too large'),
   },
   {

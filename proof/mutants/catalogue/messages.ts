@@ -46,8 +46,8 @@ export const MESSAGES: readonly Mutant[] = [
     rule: 'M3 step, execution and mailbox take a message in one transaction',
     bug: 'A message is taken in a pause that began since the execution was read.',
     file: 'lib/core/waiting/waits.ts',
-    find: "{ step, execution: executionAfter(execution, 'adopt', event, {}) };",
-    replace: '{ step };',
+    find: "      execution: executionAfter(execution, 'adopt', event, {}),\n",
+    replace: '',
     also: [
       {
         file: 'lib/core/plan/plan.ts',

@@ -175,18 +175,25 @@ describe('a round that begins with a message', () => {
     expect(write?.step?.children?.rounds).not.toHaveProperty('input');
   });
 
-  it('leaves a message that makes its input too large where it is, and names it', () => {
+  it('uses up a message that makes its input too large, and names it: a retry waits for the next', () => {
     const large = mail('move', NOW, 'x'.repeat(100_001));
     const { write } = see(planOf(repeated), on(waiting(), large));
     expect(write).toMatchObject({
       step: { status: 'failed', failure: { code: 'input-too-large' }, isPermanent: true },
       execution: { version: 2 },
     });
-    expect(write?.step?.failure?.message).toContain("message 'm-1'");
-    expect(write?.taken).toBeUndefined();
+    expect(write?.step?.failure?.message).toBe(
+      "the input of a round has 100024 bytes, 100003 of them of message 'm-1'; at most 100000 are allowed",
+    );
+    expect(write?.taken?.mailbox.entries).toEqual([]);
+    expect(write?.taken?.message).toMatchObject({ id: 'm-1', taken: { step: 'sub', at: NOW } });
     const again = { epoch: 2, retries: [{ at: NOW - 10, reason: 'again' }] };
     const failed = write?.step as Step;
-    expect(see(planOf(repeated), on(failed, mail('move', NOW, 'x'), again)).write?.taken).toBeDefined();
+    expect(see(planOf(repeated), on(failed, NO_MAIL, again)).write?.step).toBeUndefined();
+    expect(see(planOf(repeated), on(failed, mail('move', NOW, 'x'), again)).write).toMatchObject({
+      step: { status: 'running', children: { try: 2, rounds: { input: { message: 'x' } } } },
+      taken: { message: { id: 'm-1' } },
+    });
   });
 });
 
