@@ -27,6 +27,7 @@ import {
   type Failure,
   failureOf,
   MAX_FAILURE_CHARS,
+  readable,
 } from '../core/values/failure.ts';
 import type { Json } from '../core/values/json.ts';
 import type { Execution, Mode, NotBefore } from '../core/records/state.ts';
@@ -310,7 +311,8 @@ function thrownBy({ hasBegun }: InterruptedError, mode: Mode, failure: Failure):
   return { kind: 'failed', codeReturned: true, permanent: false, failure };
 }
 
-function thrown(error: unknown, mode: Mode, agent: string): Report {
+function thrown(unread: unknown, mode: Mode, agent: string): Report {
+  const error = readable(unread);
   const failure = failureBy(error, agent);
   if (error instanceof InterruptedError) return { ...thrownBy(error, mode, failure), interrupted: true };
   if (mode === 'probe') return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };

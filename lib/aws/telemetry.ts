@@ -9,6 +9,7 @@
  * them all.
  */
 
+import { inspect } from 'node:util';
 import { Logger, LogLevelThreshold } from '@aws-lambda-powertools/logger';
 import type { AttemptLog } from '../core/plan/agent.ts';
 import type { Log } from '../core/ports.ts';
@@ -81,6 +82,10 @@ const saidOf = ({ code, message }: Failure): { readonly code: string; readonly f
   failure: printable(cut(message, MAX_FAILURE_CHARS)),
 });
 
+/** The most characters of a value that cannot be written as JSON. */
+const MAX_SHOWN = 4_096;
+const shown = (value: unknown): string => inspect(value, { customInspect: false }).slice(0, MAX_SHOWN);
+
 /** @param others get every note as well */
 export function tellAll(logger: Logger, ...others: readonly Log[]): Log {
   return {
@@ -133,7 +138,15 @@ export function attemptLog(
   const child = logger.createChild({ persistentKeys: correlated(context) });
   const line =
     (level: keyof AttemptLog): AttemptLog['info'] =>
-    (message, fields = {}) =>
-      isError(fields) ? child[level](message, fields) : child[level](message, fields);
+    (message, fields = {}) => {
+      // Types do not hold JavaScript: a line never fails the code that logs it, or that passes it on.
+      const text = typeof message === 'string' ? message : shown(message);
+      try {
+        if (isError(fields)) child[level](text, fields);
+        else child[level](text, fields);
+      } catch {
+        child[level](text, { shown: shown(fields) });
+      }
+    };
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }

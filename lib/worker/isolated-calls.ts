@@ -19,7 +19,7 @@ import { isAdvance } from '../core/step/lease.ts';
 import { isError, markOf, TransientError } from '../core/values/errors.ts';
 import { defined } from '../core/values/defined.ts';
 import { BUG, bugText, isBug } from '../core/values/bug.ts';
-import { failureOf } from '../core/values/failure.ts';
+import { failureOf, readable } from '../core/values/failure.ts';
 import { keptOf } from '../core/values/json.ts';
 import { MARK } from './process-group.ts';
 import {
@@ -29,6 +29,7 @@ import {
   Outbox,
   PIPE_FD,
   PULSE_MS,
+  readBack,
   type Said,
   type ToProcess,
   type Word,
@@ -92,7 +93,8 @@ const outbox = new Outbox<Word>((all) => {
 });
 
 /** Describes what was thrown: an error of Node's or of another realm, or any other value. */
-function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
+function thrownBy(thrown: unknown): Extract<Said, { kind: 'thrown' }> {
+  const error = readable(thrown);
   // Sends neither class nor cause: what they imply is decided here.
   if (isBug(error)) return { kind: 'thrown', name: error.name, message: bugText(error), code: BUG };
   const { name, code, retryAfter } = Object(error) as Record<string, unknown>;
@@ -113,6 +115,7 @@ function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
 const PROGRESS_EVERY_MS = 100;
 /** Fields that cannot be sent as they are become text of at most this length. */
 const MAX_SHOWN = 4_096;
+const shown = (value: unknown): string => inspect(value, { customInspect: false }).slice(0, MAX_SHOWN);
 
 const timeOverAt = ({ timeLeftMs }: { readonly timeLeftMs: number }): number =>
   performance.now() + timeLeftMs;
@@ -156,14 +159,18 @@ class Running {
     message: string,
     fields: Readonly<Record<string, unknown>> | Error = {},
   ): void {
-    const shown = (): void =>
-      this.#say({
-        kind: 'log',
-        level,
-        message: String(message),
-        fields: { shown: inspect(fields).slice(0, MAX_SHOWN) },
-      });
-    this.#say({ kind: 'log', level, message, fields: isError(fields) ? thrownBy(fields) : fields }, shown);
+    const line = {
+      kind: 'log',
+      level,
+      message: typeof message === 'string' ? message : shown(message),
+    } as const;
+    const asText = (): void => this.#say({ ...line, fields: { shown: shown(fields) } });
+    try {
+      const given = readable(fields) as typeof fields;
+      this.#say({ ...line, fields: isError(given) ? thrownBy(given) : readBack(given) }, asText);
+    } catch {
+      asText();
+    }
     outbox.flush();
   }
 
@@ -174,14 +181,18 @@ class Running {
       const isDone = mode === 'execute' || (answer as Verdict<unknown>).verdict === 'done';
       this.#end(isDone ? { kind: 'unsendable', message: String(error) } : thrownBy(error));
     };
-    // If the answer cannot be sent as it is, send it without what JSON leaves out.
-    this.#end({ kind: 'answer', answer }, () => {
+    const end = (given: () => unknown, onFailed: (error: unknown) => void): void => {
       try {
-        this.#end({ kind: 'answer', answer: keptOf(answer) }, unsendable);
+        this.#end({ kind: 'answer', answer: readBack(given()) }, onFailed);
       } catch (error) {
-        unsendable(error);
+        onFailed(error);
       }
-    });
+    };
+    // If the answer cannot be sent as it is, send it without what JSON leaves out.
+    end(
+      () => answer,
+      () => end(() => keptOf(answer), unsendable),
+    );
   }
 
   threw(error: unknown): void {
@@ -248,7 +259,7 @@ function placeIn(stack: unknown): string | undefined {
 /** The error as text, with its place in the author's code. */
 function whyOf(error: unknown): string {
   const { name, message } = thrownBy(error);
-  const place = placeIn((Object(error) as { readonly stack?: unknown }).stack);
+  const place = placeIn((Object(readable(error)) as { readonly stack?: unknown }).stack);
   const where = place === undefined ? '' : ` (${place})`;
   return `${name === '' ? '' : `${name}: `}${message}${where}`;
 }
@@ -286,8 +297,27 @@ function guardExits(): void {
     current.getStore() === undefined || signal === 0 || Math.abs(pid) !== process.pid
       ? own.kill(pid, signal)
       : refused('it killed its own process');
-  process.on('uncaughtException', (error) => faulted('nothing caught', error));
-  process.on('unhandledRejection', (error) => faulted('nothing awaited', error));
+  process.disconnect = () => void refused('it called process.disconnect()');
+}
+
+/** Listens on, although an author's code removes all listeners of the process. */
+function listenAlways(message: (all: unknown) => void): void {
+  const own = {
+    message,
+    uncaughtException: (error: unknown) => faulted('nothing caught', error),
+    unhandledRejection: (error: unknown) => faulted('nothing awaited', error),
+  };
+  const listen = (): void => {
+    for (const [event, heard] of Object.entries(own))
+      if (!process.listeners(event as 'message').includes(heard)) process.on(event, heard);
+  };
+  const removeAll = process.removeAllListeners.bind(process);
+  process.removeAllListeners = (...of) => {
+    removeAll(...of);
+    listen();
+    return process;
+  };
+  listen();
 }
 
 /** Makes the system end this process before the calling one when memory runs short. */
@@ -336,7 +366,7 @@ export function performCalls(
     void current.run(running, perform, own, running).finally(() => underWay.delete(call.number));
     entered[0] = 0;
   };
-  process.on('message', (all: unknown) => {
+  listenAlways((all) => {
     // A program that the author's code has started may send anything.
     if (!Array.isArray(all)) return;
     for (const told of all as readonly ToProcess[]) {

@@ -5,9 +5,11 @@
  * Each side sends all words of one turn of its loop as one list: a message costs more than its contents.
  */
 
+import { deserialize, serialize } from 'node:v8';
 import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
 import type { Mode } from '../core/records/state.ts';
 import type { ErrorMark } from '../core/values/errors.ts';
+import { type JsonLimits, jsonProblem } from '../core/values/json.ts';
 
 /** Where the process finds the other end of its pipe: behind stdin, stdout, stderr and the channel. */
 export const PIPE_FD = 4;
@@ -95,6 +97,25 @@ export const diedOf = (why: string): Answered => ({
   code: 'process-died',
   message: `the process of the attempt died: ${why}`,
 });
+
+/** No more than a large value may have; anything else is read back. */
+const PLAIN: JsonLimits = { depth: 32, nodes: 2_000_000, anyText: true };
+
+/** The receiver's stack may be fuller: it reads fewer levels of nesting than V8 writes. */
+const SPARE_LEVELS = 100;
+
+/**
+ * The value, which the receiver can certainly read: V8 writes some values that it cannot read again, such as
+ * an error that is its own cause, and one that cannot be read ends its receiver.
+ * @throws Error if it cannot be sent
+ */
+export function readBack<Value>(value: Value): Value {
+  if (value === undefined || jsonProblem(value, PLAIN) === undefined) return value;
+  let within: unknown = value;
+  for (let level = 0; level < SPARE_LEVELS; level += 1) within = [within];
+  deserialize(serialize(within));
+  return value;
+}
 
 /** Collects the items of one turn into one message; one that cannot be sent fails alone. */
 export class Outbox<Item> {

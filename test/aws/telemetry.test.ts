@@ -71,6 +71,21 @@ test.each([
 });
 
 describe('what an agent logs in an attempt', () => {
+  test('is a line whatever it is', async () => {
+    let deep: object = {};
+    for (let level = 0; level < 20_000; level += 1) deep = { deep };
+    const lines = await linesOf(async () => {
+      const { info } = attemptLog(aTelemetry().logger, ABOUT);
+      for (const message of [null, undefined, Symbol('s'), { of: 1 }]) info(message as never);
+      for (const fields of [null, 'text', [10n], deep]) info('fields', fields as never);
+    });
+    expect(lines.map(({ message }) => message)).toEqual([
+      ...['null', 'undefined', 'Symbol(s)', '{ of: 1 }'],
+      ...['fields', 'fields', 'fields', 'fields'],
+    ]);
+    expect(lines.at(-1)).toHaveProperty('shown');
+  });
+
   test('has the attempt, the function, and what the agent adds', async () => {
     const telemetry = aTelemetry();
     const lines = await linesOf(() =>

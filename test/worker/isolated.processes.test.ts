@@ -21,6 +21,7 @@ const ANY = { input: z.any(), output: z.any(), effect: 'probed' } as const;
 const agent = declareAgent('alone', { ...ANY, lease: '20s' });
 const lines: unknown[] = [];
 const quiet = (): void => undefined;
+const UNSHOWN = 'what was thrown cannot be shown';
 
 interface Own {
   readonly implementation: Implementation<unknown, unknown>;
@@ -70,6 +71,23 @@ describe('a call of a process of its own', () => {
     });
   });
 
+  it('fails as it says where what it throws cannot be read', async () => {
+    const failure = { message: UNSHOWN };
+    expect(await execute('unreadable')).toMatchObject({ kind: 'failed', permanent: true, failure });
+    const message = expect.stringContaining(`nothing awaited: Error: ${UNSHOWN}`) as string;
+    expect(await execute('unreadable, unawaited')).toMatchObject({ failure: { message } });
+  });
+
+  it('fails at once where it cuts itself off from its caller', async () => {
+    const message = expect.stringContaining('it called process.disconnect()') as string;
+    expect(await execute('disconnects')).toMatchObject({ failure: { message } });
+  });
+
+  it('is called although it has removed all listeners of its process', async () => {
+    for (const way of ['listens to nothing', 'x']) expect(await answer(way)).toHaveProperty('way', way);
+    expect(await execute('unreadable, unawaited')).toMatchObject({ failure: { code: 'process-died' } });
+  });
+
   it('answers without what JSON leaves out', async () => {
     expect(await answer('function')).toEqual({ way: 'function' });
   });
@@ -78,6 +96,15 @@ describe('a call of a process of its own', () => {
     expect(await execute('promise')).toMatchObject({ kind: 'wrong-answer', failure: { code: 'bad-output' } });
     const found = await called(own, 'probe', { way: 'found' });
     expect(found).toMatchObject({ kind: 'wrong-answer', failure: { code: 'bad-output' } });
+  });
+
+  it('sends nothing that its caller cannot read', async () => {
+    lines.length = 0;
+    const failure = { code: 'bad-output' };
+    expect(await execute('is its own cause')).toMatchObject({ kind: 'wrong-answer', failure });
+    expect(lines[0]).toEqual(['a circle', { shown: expect.any(String) as string }]);
+    expect(lines).toHaveLength(80);
+    lines.length = 0;
   });
 
   it('is undone whatever its undo returns', async () => {
@@ -93,7 +120,10 @@ describe('a call of a process of its own', () => {
 
   it('logs what cannot be sent as text, and goes on', async () => {
     await answer('logs');
-    expect(lines).toEqual([['a line', { shown: expect.any(String) as string }]]);
+    expect(lines).toEqual([
+      ['a line', { shown: expect.any(String) as string }],
+      ['undefined', expect.objectContaining({ message: UNSHOWN })],
+    ]);
   });
 
   it('survives what the author or a library says on the channel', async () => {

@@ -116,7 +116,14 @@ export const isError = (value: unknown): value is Error =>
   value instanceof Error || Object.prototype.toString.call(value) === '[object Error]';
 
 /** The part of any error that a log may contain: its message may quote a payload (S17). */
-export const errorName = (error: unknown): string => (isError(error) ? error.name : 'error');
+export function errorName(error: unknown): string {
+  try {
+    return isError(error) ? String(error.name) : 'error';
+  } catch {
+    // An author's code may throw what cannot be read.
+    return 'error';
+  }
+}
 
 export function refuse(code: string, message: string, details?: unknown): SteadfastError {
   return new SteadfastError(code, message, details);
@@ -127,6 +134,10 @@ export function refuse(code: string, message: string, details?: unknown): Steadf
  * message may quote a payload (S17).
  */
 export function sayable(error: unknown): string {
-  if (isSteadfastError(error)) return `${error.code}: ${error.message}`;
+  try {
+    if (isSteadfastError(error)) return `${error.code}: ${error.message}`;
+  } catch {
+    // The same.
+  }
   return errorName(error);
 }

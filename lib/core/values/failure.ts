@@ -8,6 +8,7 @@
  * a payload. `fetch` says only "fetch failed"; its cause says what happened.
  */
 
+import { type ErrorMark, isError, marked, markOf } from './errors.ts';
 import { misfitText } from './issues.ts';
 import { cut } from './text.ts';
 
@@ -69,6 +70,31 @@ export function failureOf(error: unknown): Failure {
   } catch {
     // It cannot even be converted to text; all we can say is that something was thrown.
     return { code: 'Error', message: 'what was thrown cannot be shown' };
+  }
+}
+
+/**
+ * The thrown value itself, or an error in its place if reading one of its fields throws: a getter, a revoked
+ * proxy. Never throws.
+ */
+export function readable(thrown: unknown): unknown {
+  const read = (name: string): unknown => (Object(thrown) as Record<string, unknown>)[name];
+  try {
+    for (const name of ['name', 'message', 'code', 'stack', 'retryAfter']) read(name);
+    markOf(thrown);
+    isError(thrown);
+    return thrown;
+  } catch {
+    const { code, message } = failureOf(thrown);
+    return marked(Object.assign(new Error(message), { name: code }), markIn(thrown));
+  }
+}
+
+function markIn(thrown: unknown): ErrorMark | undefined {
+  try {
+    return markOf(thrown);
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,7 +1,8 @@
 /** S17 only names, codes and messages of an error are kept, cut to size; its causes are among them. */
 
 import * as z from 'zod/mini';
-import { failureOf } from '../../../lib/core/values/failure.ts';
+import { markOf, PermanentError, sayable } from '../../../lib/core/values/errors.ts';
+import { failureOf, readable } from '../../../lib/core/values/failure.ts';
 
 const error = (message: string, more: object = {}): Error => Object.assign(new Error(message), more);
 const messageOf = (thrown: unknown): string => failureOf(thrown).message;
@@ -29,6 +30,28 @@ it('for an object that cannot be turned into text does not throw', () => {
   };
   expect(failureOf(hostile)).toMatchObject({ code: 'Error' });
   expect(failureOf(Object.create(null))).toMatchObject({ code: 'Error' });
+});
+
+describe('what can be read of a thrown value', () => {
+  it.each([null, 'text', error('no'), new PermanentError('no')])('is %p itself', (thrown) => {
+    expect(readable(thrown)).toBe(thrown);
+  });
+
+  it.each(['name', 'message', 'code', 'stack', 'retryAfter'])('is its mark where %s throws', (field) => {
+    const get = (): never => {
+      throw new Error('unreadable');
+    };
+    const found = readable(Object.defineProperty(new PermanentError('declined'), field, { get }));
+    expect(markOf(found)).toBe('permanent');
+    expect(failureOf(found)).toMatchObject({ message: expect.any(String) });
+  });
+
+  it('is an error where it is a revoked proxy', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    expect(readable(proxy)).toMatchObject({ message: 'what was thrown cannot be shown' });
+    expect(sayable(proxy)).toBe('error');
+  });
 });
 
 describe('what caused an error', () => {

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
-import type { Implementation } from '../../../lib/core/plan/agent.ts';
+import type { AttemptContext, Implementation } from '../../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../../lib/core/values/errors.ts';
 import { performCalls } from '../../../lib/worker/isolated-calls.ts';
 
@@ -15,13 +15,44 @@ class CardDeclined extends PermanentError {
   override readonly name = 'CardDeclined';
 }
 
+const UNREADABLE: PropertyDescriptor = {
+  get: () => {
+    throw new Error('no field');
+  },
+};
+
 let later: (() => void) | undefined;
 const ENDLESS = 1e9;
+
+/** Faults that must stay with their call. */
+async function odd(way: string, ctx: AttemptContext): Promise<unknown> {
+  if (way === 'unreadable') throw Object.defineProperty(new CardDeclined('declined'), 'message', UNREADABLE);
+  if (way === 'unreadable, unawaited') {
+    void Promise.reject(Object.defineProperties(new Error('x'), { message: UNREADABLE, name: UNREADABLE }));
+    await setTimeout(60_000, undefined, { signal: ctx.signal });
+  }
+  if (way === 'disconnects') process.disconnect?.();
+  if (way === 'listens to nothing') process.removeAllListeners();
+  if (way === 'is its own cause') {
+    const error = new Error('round');
+    error.cause = error;
+    ctx.log.info('a circle', { error });
+    let deep: object = {};
+    for (let level = 0; level < 4_000; level += 1) {
+      deep = { deep };
+      if (level % 50 === 0 && level > 32) ctx.log.info('deep', deep as never);
+    }
+    return { error };
+  }
+  return undefined;
+}
 
 const own: Implementation<unknown, unknown> = {
   execute: async (ctx, input) => {
     const { way, at } = input as Given;
     later?.();
+    const answer = await odd(way, ctx);
+    if (answer !== undefined) return answer;
     if (way === 'declines') throw new CardDeclined('declined');
     if (way === 'dies') process.exit(7);
     if (way === 'loops later') {
@@ -52,7 +83,10 @@ const own: Implementation<unknown, unknown> = {
     if (way === 'big') return { text: 'x'.repeat(200_000) };
     if (way === 'says what is no word')
       for (const one of [null, [null], [{ kind: 'ready' }]]) process.send?.(one as never);
-    if (way === 'logs') ctx.log.info('a line', { of: () => 1 });
+    if (way === 'logs') {
+      ctx.log.info('a line', { of: () => 1 });
+      ctx.log.info(undefined as never, Object.defineProperty(new Error('x'), 'message', UNREADABLE));
+    }
     if (way === 'reports') for (let share = 0; share < 100_000; share += 1) ctx.progress(share);
     later = way === 'reports later' ? () => ctx.progress('of another') : undefined;
     return { way, isDate: at instanceof Date };
