@@ -12,6 +12,7 @@ import type { Agent } from '../core/plan/agent.ts';
 import { DONE_ANYWAY, type Failure, failureOf } from '../core/values/failure.ts';
 import { asJson, copyOf, type Json, type JsonLimits, keptOf, utf8Bytes } from '../core/values/json.ts';
 import type { Ports } from '../core/ports.ts';
+import { Unsendable } from '../core/values/errors.ts';
 import { cut, wellFormed } from '../core/values/text.ts';
 import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
 
@@ -41,6 +42,7 @@ export async function outputOf(agent: Agent, answer: unknown, place: Place = {})
 }
 
 async function checked(agent: Agent, answer: unknown, place: Place): Promise<Answered> {
+  if (answer instanceof Unsendable) return wrong('bad-output', `it cannot be sent: ${answer.message}`);
   let fitting = await check(agent.output, answer);
   if ('issues' in fitting) {
     // In JSON a key that is undefined does not exist: a schema that refuses such a key may accept the answer

@@ -113,6 +113,8 @@ function thrownBy(thrown: unknown): Extract<Said, { kind: 'thrown' }> {
  * pulse.
  */
 const PROGRESS_EVERY_MS = 100;
+/** A line and its fields have at most this many characters each; longer fields are shown as text. */
+const MOST_LOGGED = 262_144;
 /** Fields that cannot be sent as they are become text of at most this length. */
 const MAX_SHOWN = 4_096;
 const shown = (value: unknown): string => inspect(value, { customInspect: false }).slice(0, MAX_SHOWN);
@@ -162,12 +164,12 @@ class Running {
     const line = {
       kind: 'log',
       level,
-      message: typeof message === 'string' ? message : shown(message),
+      message: typeof message === 'string' ? message.slice(0, MOST_LOGGED) : shown(message),
     } as const;
     const asText = (): void => this.#say({ ...line, fields: { shown: shown(fields) } });
     try {
       const given = readable(fields) as typeof fields;
-      this.#say({ ...line, fields: isError(given) ? thrownBy(given) : readBack(given) }, asText);
+      this.#say({ ...line, fields: isError(given) ? thrownBy(given) : readBack(given, MOST_LOGGED) }, asText);
     } catch {
       asText();
     }
@@ -179,7 +181,7 @@ class Running {
     if (mode === 'undo') return this.#end({ kind: 'answer', answer: undefined });
     const unsendable = (error: unknown): void => {
       const isDone = mode === 'execute' || (answer as Verdict<unknown>).verdict === 'done';
-      this.#end(isDone ? { kind: 'unsendable', message: String(error) } : thrownBy(error));
+      this.#end(isDone ? { kind: 'unsendable', message: failureOf(error).message } : thrownBy(error));
     };
     const end = (given: () => unknown, onFailed: (error: unknown) => void): void => {
       try {

@@ -101,19 +101,46 @@ export const diedOf = (why: string): Answered => ({
 /** No more than a large value may have; anything else is read back. */
 const PLAIN: JsonLimits = { depth: 32, nodes: 2_000_000, anyText: true };
 
+/** Far more than an output may have: the caller stands still while it reads a message. */
+const MOST_CHARS = 33_554_432;
+
+/** Whether the texts and keys of a JSON value are longer together; reads no more of it than that. */
+function isLonger(root: unknown, most: number): boolean {
+  const rest = [root];
+  let chars = 0;
+  while (rest.length > 0 && chars <= most) {
+    const value = rest.pop();
+    if (typeof value === 'string') chars += value.length;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, item] of Object.entries(value)) {
+      chars += key.length;
+      rest.push(item);
+    }
+  }
+  return chars > most;
+}
+
 /** The receiver's stack may be fuller: it reads fewer levels of nesting than V8 writes. */
 const SPARE_LEVELS = 100;
 
 /**
  * The value, which the receiver can certainly read: V8 writes some values that it cannot read again, such as
  * an error that is its own cause, and one that cannot be read ends its receiver.
+ * @param most characters, or bytes of a value that is not JSON
  * @throws Error if it cannot be sent
  */
-export function readBack<Value>(value: Value): Value {
-  if (value === undefined || jsonProblem(value, PLAIN) === undefined) return value;
+export function readBack<Value>(value: Value, most: number = MOST_CHARS): Value {
+  const tooLong = `it has more than ${most} characters: store it elsewhere and return a reference`;
+  if (value === undefined) return value;
+  if (jsonProblem(value, PLAIN) === undefined) {
+    if (isLonger(value, most)) throw new Error(tooLong);
+    return value;
+  }
   let within: unknown = value;
   for (let level = 0; level < SPARE_LEVELS; level += 1) within = [within];
-  deserialize(serialize(within));
+  const written = serialize(within);
+  if (written.length > most) throw new Error(tooLong);
+  deserialize(written);
   return value;
 }
 

@@ -13,7 +13,7 @@
 import type { Agent, AttemptContext, Implementation, Verdict } from '../core/plan/agent.ts';
 import { partsOf } from '../core/plan/agent-parts.ts';
 import type { Mode } from '../core/records/state.ts';
-import { InterruptedError, marked } from '../core/values/errors.ts';
+import { InterruptedError, marked, Unsendable } from '../core/values/errors.ts';
 import type { Program } from './isolated-child.ts';
 import { OwnProcess, type ProcessOptions } from './isolated-process.ts';
 import type { Caller, Trouble } from './isolated-words.ts';
@@ -98,8 +98,7 @@ export class ProcessPool {
       case 'answer':
         return answer.answer;
       case 'unsendable': {
-        // Neither a schema nor JSON accepts a symbol, so this is refused as a wrong answer.
-        const output = Symbol(answer.message);
+        const output = new Unsendable(answer.message);
         return mode === 'probe' ? { verdict: 'done', output } : output;
       }
       case 'interrupted':

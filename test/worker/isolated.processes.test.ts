@@ -107,6 +107,15 @@ describe('a call of a process of its own', () => {
     lines.length = 0;
   });
 
+  it('sends nothing that keeps its caller busy', async () => {
+    lines.length = 0;
+    const message = expect.stringMatching(/it cannot be sent: it has more than \d+ characters/) as string;
+    const failure = { code: 'bad-output', message };
+    expect(await execute('too long')).toMatchObject({ kind: 'wrong-answer', failure });
+    expect(JSON.stringify(lines).length).toBeLessThan(300_000);
+    lines.length = 0;
+  });
+
   it('is undone whatever its undo returns', async () => {
     expect(await called(own, 'undo', { way: 'x' })).toMatchObject({ kind: 'compensated' });
   });

@@ -84,6 +84,16 @@ export class InterruptedError extends Error {
   }
 }
 
+/** Stands for an answer that cannot leave its process: the work is done, and its output is lost. */
+export class Unsendable {
+  /** Why it cannot. */
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
 /**
  * An error of Steadfast itself: `code` for programs, `message` for people (what was wrong, what is allowed).
  */

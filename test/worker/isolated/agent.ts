@@ -33,6 +33,10 @@ async function odd(way: string, ctx: AttemptContext): Promise<unknown> {
   }
   if (way === 'disconnects') process.disconnect?.();
   if (way === 'listens to nothing') process.removeAllListeners();
+  if (way === 'too long') {
+    ctx.log.info('x'.repeat(300_000), { text: 'x'.repeat(300_000) });
+    return { texts: Array.from({ length: 40 }, (_, at) => String(at % 10).repeat(1_000_000)) };
+  }
   if (way === 'is its own cause') {
     const error = new Error('round');
     error.cause = error;
