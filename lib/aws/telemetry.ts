@@ -84,7 +84,13 @@ const saidOf = ({ code, message }: Failure): { readonly code: string; readonly f
 
 /** The most characters of a value that cannot be written as JSON. */
 const MAX_SHOWN = 4_096;
-const shown = (value: unknown): string => inspect(value, { customInspect: false }).slice(0, MAX_SHOWN);
+function shown(value: unknown): string {
+  try {
+    return inspect(value, { customInspect: false }).slice(0, MAX_SHOWN);
+  } catch {
+    return 'it cannot be shown';
+  }
+}
 
 /** @param others get every note as well */
 export function tellAll(logger: Logger, ...others: readonly Log[]): Log {

@@ -74,15 +74,18 @@ describe('what an agent logs in an attempt', () => {
   test('is a line whatever it is', async () => {
     let deep: object = {};
     for (let level = 0; level < 20_000; level += 1) deep = { deep };
+    const get = (): never => {
+      throw unreadable;
+    };
+    const unreadable = new Error('x');
+    Object.defineProperties(unreadable, { name: { get }, message: { get } });
     const lines = await linesOf(async () => {
       const { info } = attemptLog(aTelemetry().logger, ABOUT);
       for (const message of [null, undefined, Symbol('s'), { of: 1 }]) info(message as never);
-      for (const fields of [null, 'text', [10n], deep]) info('fields', fields as never);
+      for (const fields of [unreadable, null, 'text', [10n], deep]) info('fields', fields as never);
     });
-    expect(lines.map(({ message }) => message)).toEqual([
-      ...['null', 'undefined', 'Symbol(s)', '{ of: 1 }'],
-      ...['fields', 'fields', 'fields', 'fields'],
-    ]);
+    const texts = ['null', 'undefined', 'Symbol(s)', '{ of: 1 }'];
+    expect(lines.map(({ message }) => message)).toEqual([...texts, ...Array<string>(5).fill('fields')]);
     expect(lines.at(-1)).toHaveProperty('shown');
   });
 
