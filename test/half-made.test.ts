@@ -141,7 +141,6 @@ const NOT_DRAWN: Readonly<Record<string, string>> = {
 
 const APPROVALS = 'only approvals have it';
 const NEVER = 'no author can write it there';
-const BY_TESTS = 'no world has it: only the tests of its rule judge it';
 /** Beyond those by key. */
 const NOT_DRAWN_OF_KIND: Readonly<Record<string, string>> = {
   'callback by': APPROVALS,
@@ -151,14 +150,9 @@ const NOT_DRAWN_OF_KIND: Readonly<Record<string, string>> = {
   'approval pointOfNoReturn': NEVER,
   'receive pointOfNoReturn': NEVER,
   'lane pointOfNoReturn': NEVER,
+  'lane when': NEVER,
+  'lane tolerate': NEVER,
   'map pointOfNoReturn': NEVER,
-  'wait until': BY_TESTS,
-  'receive when': BY_TESTS,
-  'receive tolerate': BY_TESTS,
-  'lane when': BY_TESTS,
-  'lane tolerate': BY_TESTS,
-  'useAgent maxNoProgressMs': BY_TESTS,
-  'useAgent acceptsMs': BY_TESTS,
 };
 const NOT_SHOWN_OF_KIND: Readonly<Record<string, string>> = {
   'lane by': VALUE,

@@ -15,7 +15,7 @@ import {
   running,
   type Verdict,
 } from '../../lib/core/plan/agent.ts';
-import type { AgentStep, Plan, PlanStep, Stage } from '../../lib/core/plan/plan.ts';
+import type { AgentStage, AgentStep, Plan, PlanStep, Stage } from '../../lib/core/plan/plan.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 import { type Host, planOf, type Process } from './process.ts';
@@ -32,7 +32,7 @@ const STEP_SHARE = 0.85;
 const NONE_SHARE = 0.1;
 /** The share of steps that are probed instead of repeated. */
 const PROBED_SHARE = 0.3;
-const TIMES_MS = [60_000, 180_000, 600_000, 2_400_000] as const;
+export const TIMES_MS = [60_000, 180_000, 600_000, 2_400_000] as const;
 /** The share that is alive but stops reporting progress. */
 const STALLING_SHARE = 0.25;
 const STALLS_MS = [45_000, 120_000] as const;
@@ -130,11 +130,11 @@ export class Jobs {
   #begin(host: Host, request: Request): void {
     const { events } = host;
     const choice = this.#choice;
-    const { acceptsMs = 60_000, undo } = stepOf(host, request.ctx) ?? {};
+    const { acceptsMs, isStoppable } = acceptedBy(host, request);
     const lasts = choice.pick([0.1, 0.3, 0.8, 0.8, 1.7]);
     const wantedMs = Math.max(4_000, Math.round(acceptsMs * lasts * choice.between(50, 120) * 0.01));
     // Work that cannot be stopped is over within its time, as its author has declared.
-    const ms = undo === 'none' ? Math.min(wantedMs, acceptsMs) : wantedMs;
+    const ms = isStoppable ? wantedMs : Math.min(wantedMs, acceptsMs);
     const isCut = ms < wantedMs;
     const job: Job = {
       at: events.now,
@@ -201,11 +201,24 @@ export function freezePastLease(host: Host, process: Process, { executionId, ste
   freeze();
 }
 
-const stepOf = (host: Host, { executionId, step }: AttemptContext): AgentStep | undefined => {
+/** How long a service may work, by the step and the stages that it performs; whether all can be stopped. */
+function acceptedBy(
+  host: Host,
+  { ctx: { executionId, step }, service }: Request,
+): { readonly acceptsMs: number; readonly isStoppable: boolean } {
   const plan = planOf(host, executionId);
   const found = [...(plan?.steps ?? []), ...(plan?.onFailure ?? [])].find(({ name }) => name === step);
-  return found?.kind === 'agent' ? found : undefined;
-};
+  const agents = found?.kind === 'agent' ? [found, ...found.recovery.filter(isAgentStage)] : [];
+  const all = agents.filter(({ agent }) => agent === service);
+  const times = all.map(({ acceptsMs = DEFAULT_MS }) => acceptsMs);
+  return {
+    acceptsMs: times.length === 0 ? DEFAULT_MS : Math.min(...times),
+    isStoppable: all.every(({ undo }) => undo !== 'none'),
+  };
+}
+
+const DEFAULT_MS = 60_000;
+const isAgentStage = (stage: Stage): stage is AgentStage => stage.kind === 'useAgent';
 
 /** Accepted work that was not stopped acts, whatever has become of its workflow. */
 function act(host: Host, { ctx, service, effect }: Request, { state }: Job): void {

@@ -25,6 +25,7 @@ import { type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
 import { withContainers } from './containers.ts';
 import { withMessages } from './mail.ts';
+import { drawnInstant, withRareOptions } from './rare-options.ts';
 import { withShortWait } from './short-waits.ts';
 import { ACCOUNTS, withLane } from './lanes.ts';
 import { withRounds } from './rounds.ts';
@@ -78,6 +79,7 @@ export class Clients {
           flag: choice.chance(0.5),
           items: listOf(randomList(choice), host),
           ...(host.laning === undefined ? {} : { account: host.laning.between(1, ACCOUNTS) }),
+          ...(host.rare === undefined ? {} : { at: drawnInstant(host.rare, host.events.now) }),
         },
         idempotencyKey: `k${at}`,
       };
@@ -169,8 +171,19 @@ export class Clients {
 
 const workflowOf = (host: Host, at: number): Workflow => {
   const { choice, emphasis, groups, tolerance, cast, times, stages, containers } = host;
-  const { onFailure, reminders, accepting, repeating, laning, beats, waits, answers, carried, sending } =
-    host;
+  const {
+    onFailure,
+    reminders,
+    accepting,
+    repeating,
+    laning,
+    beats,
+    waits,
+    answers,
+    carried,
+    sending,
+    rare,
+  } = host;
   const { file } = host.external;
   const isChain = carried !== undefined && choice.chance(chainedShare(host));
   const chain = isChain ? inChain(randomPlan(choice, `simulated-${at}`, 0, CHAINED)) : undefined;
@@ -199,7 +212,8 @@ const workflowOf = (host: Host, at: number): Workflow => {
       : withRounds(taking, repeating, file === undefined ? sending : undefined);
   const beating = beats === undefined ? repeated : withBeats(repeated, beats);
   const waiting = waits === undefined ? beating : withShortWait(beating, waits);
-  return asWorkflow(host, laning === undefined ? waiting : withLane(waiting, laning));
+  const whole = rare === undefined ? waiting : withRareOptions(waiting, rare);
+  return asWorkflow(host, laning === undefined ? whole : withLane(whole, laning));
 };
 
 function asWorkflow({ endsSilently }: Host, made: Plan): Workflow {

@@ -181,6 +181,15 @@ export const KINDS = [
   'messageMissed',
   'messageLeft',
   'messageRefused',
+  /** A step for a message was skipped; its failure was tolerated. */
+  'receiveSkipped',
+  'receiveTolerated',
+  /** A wait until an instant was over then; its data named none. */
+  'waitedUntil',
+  'untilNoInstant',
+  /** Another agent of a stage accepted work; it did not advance, and was given up. */
+  'acceptedByOther',
+  'stalledOther',
   /** Four eyes: another person gave an approval, and a person who has acted was refused. */
   'approvedByAnother',
   'refusedToSame',

@@ -57,6 +57,8 @@ export function judgeAccepted(
   const acted = actedAs(planned, after);
   if (after.accepted !== undefined && after.accepted.at !== known.accepted?.at)
     judgeBegin(problems, after, known, acted, kinds, now);
+  if (after.accepted !== undefined && after.accepted.at !== known.accepted?.at && acted !== planned)
+    kinds.acceptedByOther += 1;
   if (known.accepted === undefined) return;
   const isClaim = after.leaseUntil !== undefined && after.token !== known.token;
   if (isClaim) judgeClaim(problems, before, known, after, kinds);

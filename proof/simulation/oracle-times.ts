@@ -24,7 +24,6 @@ import type { Write } from '../../lib/core/decisions/decision.ts';
 import { type Incident, asIncident } from '../../lib/core/records/question.ts';
 import { type Snapshot, incidentIn } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../../lib/core/records/state.ts';
-import { isLostFailure } from '../../lib/core/step/left-out.ts';
 import { horizonMs } from '../../lib/core/step/lease.ts';
 import { roundAwaited, waitsSince } from './awaited-rounds.ts';
 import type { KindCounts } from './kinds.ts';
@@ -34,6 +33,7 @@ import { actedAs } from './oracle-order.ts';
 import { judgeFirstReminder, type OracleReminders } from './oracle-reminders.ts';
 import { turnOf } from './oracle-turns.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
+import { judgeWait } from './oracle-waits.ts';
 import { judgeWithin } from './oracle-within.ts';
 
 const DAY_MS = 86_400_000;
@@ -217,14 +217,14 @@ export class OracleTimes {
     // Its failure is tolerated after its time, not because of it.
     if (sinceAt === undefined || was === step.status || step.status === 'tolerated') return;
     if (planned.kind === 'wait') {
-      // Its condition, or its time, can no longer be read.
-      if (step.status === 'failed' && isLostFailure(step.failure)) return;
-      const dueAt = sinceAt + (planned.forMs ?? 0);
-      if (now + CLOCKS_DIFFER_MS < dueAt)
-        problems.push(`L1 '${step.name}' was over ${dueAt - now} ms too early`);
-      const lateMs = this.#lateMs(written, dueAt);
-      if (lateMs > 0) problems.push(`L1 '${step.name}' was over ${lateMs} ms too late`);
-      return;
+      return judgeWait(problems, planned, before.execution, step, {
+        now,
+        sinceAt,
+        pausedMs: this.#pausedMs(before.execution.id, sinceAt, now),
+        earlyMs: this.#earlyMs(before.execution.id, sinceAt),
+        lateMs: (dueAt) => this.#lateMs(written, dueAt),
+        kinds: written.kinds,
+      });
     }
     // A message that came in time is taken, however late that is seen.
     if (was === 'answered' || step.received !== undefined) return;

@@ -1,8 +1,8 @@
 /**
  * Failures that are tolerated, judged anew by the words of docs/ARCHITECTURE.md and by the services' acts.
  *
- * Owns: S20 in every write and at the end. Does not own: the table of moves (`oracle-moves.ts`), what an end
- * says of its effects (`oracle-standing.ts`).
+ * Owns: S20 in every write and at the end. Does not own: conditions on the input (`oracle-conditions.ts`),
+ * the table of moves (`oracle-moves.ts`), what an end says of its effects (`oracle-standing.ts`).
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -17,6 +17,7 @@ import type { Ledger } from './ledger.ts';
 import { isFollowing, keySeen } from './on-failure.ts';
 import { acceptedTill } from './oracle-accepted.ts';
 import { wrongIn } from './oracle-answers.ts';
+import { judgeConditions } from './oracle-conditions.ts';
 import { actedAs } from './oracle-order.ts';
 import { isGivenAnotherInput } from './oracle-retries.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
@@ -60,9 +61,11 @@ export function judgeTolerated(
   problems: string[],
   plan: Plan,
   before: Snapshot,
-  { step: after, execution: written }: Write,
+  write: Write,
   { ledger, kinds, now, others }: Outside,
 ): void {
+  const { step: after, execution: written } = write;
+  judgeConditions(problems, plan, before, write, kinds);
   if (after === undefined) return;
   const { name } = after;
   const known = before.steps[name];

@@ -16,6 +16,7 @@ import { judgeMoves } from './oracle-moves.ts';
 import { asRestarted, judgeDeadline, judgeRetry, judgeWayBack } from './oracle-operations.ts';
 import { actedAs, judgeOrder } from './oracle-order.ts';
 import { isFollowing } from './on-failure.ts';
+import { instantIn } from './oracle-waits.ts';
 import { isBesideTheWay } from './oracle-tolerate.ts';
 import { CLOCKS_DIFFER_MS, LONGEST_GAP_MS } from './oracle-wake.ts';
 
@@ -202,6 +203,8 @@ function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: num
   if (pause !== undefined) farthest = Math.max(farthest, pause.at + pause.withinMs);
   if (after.questions !== undefined)
     for (const { deadlineAt } of openIncidents(after)) farthest = Math.max(farthest, deadlineAt);
+  const isUntil = plan.steps.some((step) => step.kind === 'wait' && step.until !== undefined);
+  if (isUntil) farthest = Math.max(farthest, instantIn(execution) ?? now);
   farthest += longestMs(plan);
   if (wakeAt > farthest + CLOCKS_DIFFER_MS)
     problems.push(`S12 the wake time is ${wakeAt - farthest} ms later than any H allows`);

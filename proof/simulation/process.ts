@@ -134,15 +134,15 @@ export interface Host {
   /** The random stream for pauses of workflows, and for probes that take long, in a world that has some. */
   readonly pausing: Choice | undefined;
   readonly probing: Choice | undefined;
-  /** The random stream for external parties that only send heartbeats, in a world that has some. */
+  /** The random streams for external parties that only send heartbeats, and for groups of steps. */
   readonly beats: Choice | undefined;
-  /** The random stream for groups of steps that are tried again, in a world that has some. */
   readonly groups: Choice | undefined;
   /** The random stream for waits that are shorter than any lease, in a world that has some. */
   readonly waits: Choice | undefined;
-  /** The random stream for clocks that are set, and for who sends messages, in a world that has some. */
+  /** The random stream for clocks that are set, for senders of messages, and for rare options of steps. */
   readonly jumping: Choice | undefined;
   readonly sending: Choice | undefined;
+  readonly rare: Choice | undefined;
   readonly mail: OracleMail;
   /** The random stream for services that accept work, in a world that has some; and their accepted work. */
   readonly accepting: Choice | undefined;

@@ -43,6 +43,7 @@ const ACCEPTANCE_STREAM = 0x0a_cc_e9_7d;
 const LANE_STREAM = 0x01_a4_e5_00;
 const JUMP_STREAM = 0x0c_10_c4_50;
 const MAIL_STREAM = 0x0_a1_1b_0c;
+const RARE_STREAM = 0x0_4a_4e_05;
 
 type Streams = Pick<
   Host,
@@ -67,6 +68,7 @@ type Streams = Pick<
   | 'erasing'
   | 'jumping'
   | 'sending'
+  | 'rare'
 >;
 
 export function streamsOf(
@@ -92,6 +94,7 @@ export function streamsOf(
     waitsShortly,
     clocksJump,
     sends,
+    hasRareOptions,
   }: Traits,
   isMild: boolean,
 ): Streams {
@@ -117,6 +120,7 @@ export function streamsOf(
     laning: hasLanes && !isMild ? own(LANE_STREAM) : undefined,
     jumping: clocksJump && !isMild ? own(JUMP_STREAM) : undefined,
     sending: sends ? own(MAIL_STREAM) : undefined,
+    rare: hasRareOptions ? own(RARE_STREAM) : undefined,
     // Each id has only one execution, whose commands it distinguishes.
     bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_STREAM)) : undefined,
   };

@@ -72,6 +72,8 @@ export interface Traits {
   readonly endsSilently: boolean;
   /** Its workflows have steps that take messages. */
   readonly sends: boolean;
+  /** Its workflows have options that few steps have. */
+  readonly hasRareOptions: boolean;
   /** The frequent events in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -124,5 +126,6 @@ export function traitsOf(seed: number): Traits {
     carriesOn: choice.chance(0.5),
     endsSilently: !choice.chance(0.5),
     sends: choice.chance(0.5),
+    hasRareOptions: choice.chance(0.3),
   };
 }

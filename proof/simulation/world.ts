@@ -24,6 +24,7 @@ import { type FaultMode, type Faults, swarm } from './faults.ts';
 import { noKinds } from './kinds.ts';
 import { retryAtOnce, startOperators } from './operators.ts';
 import { judgeAnswers } from './oracle-answers.ts';
+import { judgeAttempt } from './oracle-attempts.ts';
 import { judgeRecall } from './oracle-children.ts';
 import type { Others } from './families.ts';
 import { OracleGroups } from './oracle-groups.ts';
@@ -37,9 +38,7 @@ import { judgeTolerated } from './oracle-tolerate.ts';
 import { judgeRisk } from './oracle-operations.ts';
 import { countRetried } from './oracle-retries.ts';
 import { judgeList, judgeRetention } from './oracle-store.ts';
-import { judgeStages } from './oracle-stages.ts';
 import { OracleTimes } from './oracle-times.ts';
-import { judgeTries } from './oracle-tries.ts';
 import { judgeWake, type Looked } from './oracle-wake.ts';
 import { isAnnounced, judge } from './oracle.ts';
 import { startErasers } from './erasers.ts';
@@ -159,6 +158,8 @@ export class World {
   }
 
   #note({ what, detail, agent }: Note): void {
+    // Every caller asks first; otherwise nothing would follow until the deadline.
+    if (detail?.startsWith('illegal-move') === true) this.#violations.push(`S2 ${what}: ${detail}`);
     countDeath(this.#host.kinds, what, detail);
     if (what === 'breaker-failed' && agent !== undefined) this.#host.breakers.troubled(agent);
     if (what === 'message-dropped' && detail?.includes('paused') === true) this.#host.kinds.pauseUnread += 1;
@@ -178,7 +179,7 @@ export class World {
 
   #judgeWrite(id: string, whole: Plan, before: Snapshot, write: Write, after: Snapshot): void {
     const [plan, planAfter] = [planSeen(whole, before.execution), planSeen(whole, after.execution)];
-    const { cast, kinds, lanes, ledger, running, writers } = this.#host;
+    const { cast, jumping, kinds, lanes, ledger, running, writers } = this.#host;
     const { now } = this.#host.events;
     const [problems, isLagging]: [string[], boolean] = [[], (writers.writer?.frozenUntil ?? 0) > 0];
     judgeKeys(problems, plan, before, write);
@@ -193,8 +194,7 @@ export class World {
     if (write.step !== undefined) {
       this.#host.order.written(before, write.step);
       this.#host.external.values?.judgeLost(id, before.steps[write.step.name], write.step);
-      judgeTries(problems, plan, before, write.step);
-      judgeStages(problems, plan, before, write.step, kinds);
+      judgeAttempt(problems, plan, before, write.step, { kinds, clocksJump: jumping !== undefined });
       this.#host.rates.judge(problems, plan, before, write.step);
       if (!isLagging) this.#host.breakers.judge(problems, plan, before, write.step);
     }

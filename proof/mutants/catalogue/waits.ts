@@ -1,6 +1,6 @@
 /** Bugs of the table of waits: until when a step of each kind waits, and what follows at that time. */
 
-import { jest, type Mutant } from '../mutant.ts';
+import { jest, type Mutant, simulated } from '../mutant.ts';
 
 const ALONE = 'waits in these statuses, once it is its turn';
 
@@ -49,5 +49,42 @@ export const WAITS: readonly Mutant[] = [
     find: "isIn(record, 'ready', 'waiting') ? timeOverAt(step, snapshot) : undefined,",
     replace: "isIn(record, 'ready') ? timeOverAt(step, snapshot) : undefined,",
     killer: jest('core/waiting/waits', ALONE),
+  },
+  {
+    id: 'until-is-now',
+    rule: 'a wait until an instant of the data is over at that instant',
+    bug: 'A wait until an instant is over as soon as its turn comes.',
+    file: 'lib/core/waiting/waits.ts',
+    find: 'if (step.for === undefined) return timeOf(readOf(step, snapshot));',
+    replace: 'if (step.for === undefined) return timeOf(readOf(step, snapshot)) && turnAt(step, snapshot);',
+    killer: simulated(3),
+  },
+  {
+    id: 'tolerated-message-still-waited-for',
+    rule: 'S20 a step for a message whose failure is tolerated waits no longer',
+    bug: 'A step for a message still waits after its failure was tolerated.',
+    file: 'lib/core/waiting/waits.ts',
+    find: "(isIn(record, 'ready') ? timeOverAt(step, snapshot) : undefined),",
+    replace: "(isIn(record, 'ready', 'tolerated') ? timeOverAt(step, snapshot) : undefined),",
+    killer: simulated(54),
+  },
+  {
+    id: 'message-despite-the-condition',
+    rule: 'S7 a step for a message whose condition does not hold takes none',
+    bug: 'The condition of a step for a message is not asked.',
+    file: 'lib/core/step/turn.ts',
+    find: '  step.when === undefined || evaluateExpression',
+    replace: "  step.kind === 'receive' || step.when === undefined || evaluateExpression",
+    killer: simulated(29),
+  },
+  {
+    id: 'other-agent-need-not-advance',
+    rule: 'P4 the other agent of a stage has its own time without progress',
+    bug: 'Another agent of a stage may go on for ever without progress.',
+    file: 'lib/core/step/recovery.ts',
+    find: 'variant = { ...rest, ...agent };',
+    replace:
+      'variant = { ...rest, ...agent };\n      delete (variant as { maxNoProgressMs?: number }).maxNoProgressMs;',
+    killer: simulated(38),
   },
 ];

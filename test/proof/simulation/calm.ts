@@ -25,6 +25,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   choice,
   faults: swarm(choice, 'none'),
   jumping: undefined,
+  rare: undefined,
   sending: undefined,
   mail: new OracleMail({
     table: new MemoryTable(),

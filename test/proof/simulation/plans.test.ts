@@ -6,6 +6,9 @@ import { seededRandom } from '../../../lib/memory/world.ts';
 import { Cast } from '../../../proof/simulation/cast.ts';
 import { emphasised } from '../../../proof/simulation/emphasis.ts';
 import { choiceOf, randomPlan } from '../../../proof/simulation/plans.ts';
+import { withMessages } from '../../../proof/simulation/mail.ts';
+import { withRareOptions } from '../../../proof/simulation/rare-options.ts';
+import { withStages } from '../../../proof/simulation/stages.ts';
 import { TOLERANT, withTolerance } from '../../../proof/simulation/tolerance.ts';
 
 const drawn = Array.from({ length: 400 }, (_, seed) => randomPlan(choiceOf(seededRandom(seed)), 'drawn'));
@@ -42,6 +45,14 @@ it('nor one of a world that is about steps that may fail', () => {
     return withTolerance(emphasised(plan, TOLERANT, choice), choice, true);
   });
   expect(reasonsOf(tolerant)).toEqual(new Set([MEANT]));
+});
+
+it('nor one with options that few steps have', () => {
+  const rare = drawn.map((plan, seed) => {
+    const choice = choiceOf(seededRandom(seed));
+    return withRareOptions(withMessages(withStages(plan, choice), choice), choice);
+  });
+  expect(reasonsOf(rare)).toEqual(new Set([MEANT]));
 });
 
 it('some have a child that is a point of no return, most of these with one inside', () => {
