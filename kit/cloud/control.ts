@@ -15,8 +15,15 @@ type Hands = Omit<LocalCloud, 'url' | 'client' | 'folder' | 'environment' | 'pro
 
 export function controlOf(system: System): Hands {
   const { control } = system.cloud;
-  const kill = (name: string, when: FaultMoment = 'now'): ArmedFault =>
-    system.workers.includes(name) ? killedWorker(system, name) : control.kill(name, when);
+  const isWorker = (name: string): boolean => system.workers.includes(name);
+  const kill = (name: string, when: FaultMoment = 'now'): ArmedFault => {
+    if (isWorker(name) && when !== 'now')
+      throw new Error(
+        `agent '${name}' runs in a container, whose worker makes no calls that count for a moment: write kill('${name}'), which kills it at once`,
+      );
+    return isWorker(name) ? killedWorker(system, name) : control.kill(name, when);
+  };
+  const killSoon = (name: string, when: FaultMoment): ArmedFault => kill(name, isWorker(name) ? 'now' : when);
   const isAtWork = (name: string): boolean =>
     control
       .functions()
@@ -34,7 +41,10 @@ export function controlOf(system: System): Hands {
     loseReply: (name, fault) => control.ambiguous(name, fault),
     restartStore: (downMs) => control.restartDynamo(downMs),
     killAtRandom: (options) =>
-      killAtRandom({ agents: agentsOf(system), kill, isAtWork, clear: () => control.clearFaults() }, options),
+      killAtRandom(
+        { agents: agentsOf(system), kill: killSoon, isAtWork, clear: () => control.clearFaults() },
+        options,
+      ),
     clearFaults: () => control.clearFaults(),
     calls: () => control.calls(),
     tick: (schedule) => control.tick(schedule),
@@ -47,7 +57,7 @@ export function controlOf(system: System): Hands {
   };
 }
 
-/** Kills a worker at once, because it makes no calls by which another moment could be counted. */
+/** Kills a worker at once. */
 function killedWorker(system: System, agent: string): ArmedFault {
   const hit = system.killWorker(agent).then((pids) => ({
     outcome: pids.length > 0 ? ('hit' as const) : ('nothing' as const),

@@ -22,14 +22,17 @@ export interface LocalCloudOptions {
   readonly app?: string;
   /** Added to the context of the app, as `cdk -c` does. */
   readonly context?: Readonly<Record<string, unknown>>;
-  /** A folder of workflow folders, from which an app is made, instead of the project's. */
+  /** A folder of workflow folders, that makes an app instead of the project's. Refused beside `app`. */
   readonly workflows?: string;
   /**
    * The names of the workflow folders to run, with `workflows`; and of those whose `dev.ts` is started.
    * @default - all
    */
   readonly only?: readonly string[];
-  /** The folder of a synthesised assembly (`cdk.out`), so that nothing is synthesised. */
+  /**
+   * The folder of a synthesised assembly (`cdk.out`), so that nothing is synthesised. Refused beside `app`,
+   * `context` and `workflows`.
+   */
   readonly assembly?: string;
   /** The stack to run, if several contain a Steadfast. */
   readonly stack?: string;
@@ -79,7 +82,10 @@ export const CLOUD = {
 export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   /** The address of the HTTP API. */
   readonly url: string;
-  /** A client that repeats calls while processes are killed. */
+  /**
+   * A client of the API. It repeats a call without an answer for 300 s, five times as long as `createClient`
+   * does by default, because processes are killed.
+   */
   readonly client: Client<W>;
   /** The folder of the tables, the queues and the logs. */
   readonly folder: string;
@@ -91,34 +97,69 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   readonly functions: () => readonly LocalFunctionState[];
   /**
    * Kills what performs an agent (`'charge-card'`) or a role (`'scheduler'`, `'supervisor'`) by SIGKILL: by
-   * default all processes at work. For an agent in a container it kills the worker, which is started again,
-   * as ECS does.
-   * @throws Error whose message names the functions that exist
+   * default every process at work now, and if none is, every warm one. With a moment it waits for it: `hit`
+   * of the result says what was killed. An agent in a container can be killed only now: its worker dies, idle
+   * or not, and is started again, as ECS does.
+   * @example
+   * const { hit } = cloud.kill('charge-card', { afterCall: 1, operation: 'PutItem' });
+   * export const { outcome, pids } = await hit;
+   * @throws Error for a name that does not exist, which names the functions that do; for a moment of an agent
+   * in a container; for `beforeCall` or `afterCall` below 1
    */
   readonly kill: (name: string, when?: FaultMoment) => ArmedFault;
-  /** Stops a process by SIGSTOP: it lives and does nothing, until it is thawed or its time is over. */
+  /**
+   * Stops processes by SIGSTOP, those that `kill` would end at that moment: they live and do nothing until
+   * `thaw`, or until the function's timeout ends them. Agents in containers cannot be frozen.
+   * @throws Error as `kill` does
+   */
   readonly freeze: (name: string, when?: FaultMoment) => ArmedFault;
-  /** Continues every frozen process of the function by SIGCONT; returns their pids. */
+  /** Continues every frozen process of a function by SIGCONT; returns their pids. @throws Error as `kill` */
   readonly thaw: (name: string) => readonly number[];
-  /** Delays the function's next AWS calls by `ms`. */
+  /**
+   * Delays the function's next AWS calls, `calls` of them, by `ms` each.
+   * @throws Error for an unknown name, `calls` below 1, or a negative `ms`
+   */
   readonly delay: (name: string, fault: CallFault & { readonly ms: number }) => ArmedFault;
-  /** Refuses the function's next AWS calls with "too many requests". */
+  /**
+   * Refuses the function's next AWS calls, `calls` of them, with "too many requests", which the roles repeat.
+   * @throws Error for an unknown name, or `calls` below 1
+   */
   readonly throttle: (name: string, fault: CallFault) => ArmedFault;
-  /** Executes the function's next AWS calls and loses their answers. */
+  /**
+   * Executes the function's next AWS calls, `calls` of them, and closes the connection without an answer.
+   * @throws Error for an unknown name, or `calls` below 1
+   */
   readonly loseReply: (name: string, fault: CallFault) => ArmedFault;
-  /** Kills DynamoDB by SIGKILL and restarts it after `downMs`. @default 0 */
+  /**
+   * Kills DynamoDB by SIGKILL and starts it again, with its data, after `downMs`. Resolves when it takes
+   * calls again. Not possible if `AWS_ENDPOINT_URL_DYNAMODB` names a DynamoDB of your own.
+   * @param downMs in ms; 0 by default
+   * @throws Error for a DynamoDB of your own
+   */
   readonly restartStore: (downMs?: number) => Promise<void>;
-  /** Kills at random moments, computed from a seed, until it is stopped. */
+  /**
+   * Kills at random moments, computed from a seed, until it is stopped. A worker of a container is killed at
+   * once, whatever the moment.
+   */
   readonly killAtRandom: (options: RandomKillOptions) => RandomKills;
   /** Withdraws the faults that have not struck. */
   readonly clearFaults: () => void;
   /** The calls of AWS so far. */
   readonly calls: () => readonly LocalCallCount[];
-  /** Fires a schedule now. Resolves when its function has run. */
+  /**
+   * Fires a schedule now, a disabled one too. Resolves when its function has run.
+   * @throws Error whose message names the schedules that exist
+   */
   readonly tick: (schedule: string) => Promise<void>;
-  /** Puts a message into the queue whose name contains this text; returns its id. */
+  /**
+   * Puts a message into the queue whose name contains this text; returns its id.
+   * @throws Error if no queue, or more than one, has such a name
+   */
   readonly send: (queue: string, body: string) => string;
-  /** Writes an object into the bucket whose name contains this text, and announces it. */
+  /**
+   * Writes an object into the bucket whose name contains this text, and announces it.
+   * @throws Error if no bucket, or more than one, has such a name
+   */
   readonly putObject: (bucket: string, key: string, body: string | Buffer) => void;
   /** The buckets of the template. */
   readonly buckets: () => readonly LocalBucket[];
@@ -126,7 +167,7 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   readonly putEvent: (event: LocalEvent) => string;
   /** The last 1,000 events that were put on a bus. */
   readonly events: () => readonly LocalEvent[];
-  /** Ends every process, and deletes the folder unless `keep` is set. */
+  /** Ends every process, and deletes the folder unless `keep` is set. A second call does nothing more. */
   readonly stop: (options?: { readonly keep?: boolean }) => Promise<void>;
 }
 

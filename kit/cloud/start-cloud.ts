@@ -34,6 +34,7 @@ interface Ending {
 }
 
 export async function start<W extends KnownWorkflows>(options: LocalCloudOptions): Promise<LocalCloud<W>> {
+  checkVoid(options);
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-cloud-'));
   const undo: Undo = [];
   let stopped: Promise<void> | undefined;
@@ -112,6 +113,19 @@ async function startIn<W extends KnownWorkflows>(
     ...controlOf(system),
     stop,
   };
+}
+
+/** @throws Error for options that another one makes void */
+function checkVoid(options: LocalCloudOptions): void {
+  const given = (names: readonly (keyof LocalCloudOptions)[]): readonly string[] =>
+    names.filter((name) => options[name] !== undefined);
+  const ofSynthesis = options.assembly === undefined ? [] : given(['app', 'context', 'workflows']);
+  if (ofSynthesis.length > 0)
+    throw new Error(
+      `startCloud: ${ofSynthesis.join(', ')}: an assembly is not synthesised again; leave it out`,
+    );
+  if (options.workflows !== undefined && given(['app']).length > 0)
+    throw new Error('startCloud: app: with workflows the app is made; leave out one of them');
 }
 
 /** The project to run; with `workflows` an app of these folders. An assembly needs no app. */

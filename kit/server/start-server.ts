@@ -40,6 +40,8 @@ function keyOf(secret: string): Buffer {
 
 async function servedOf({ workflows, agents = [] }: TestServerOptions): Promise<Served> {
   if (typeof workflows === 'string') {
+    if (agents.length > 0)
+      throw refuse('bad-agents', 'agents: those of a folder are found in it; leave out agents');
     const { root, folders, only } = foldersOf(resolve(workflows));
     return loadWorkflows(root, folders, only);
   }

@@ -15,7 +15,7 @@ export interface TestServerOptions {
    * The workflows that can be started, or a folder as for `steadfast serve`, with its agents and schedules.
    */
   readonly workflows: readonly Workflow[] | string;
-  /** The agents of the workflows; not needed for a folder. */
+  /** The handlers of the workflows' agents. Those of a folder are found in it, and refused here. */
   readonly agents?: readonly TestAgent[];
   /**
    * The SQLite file, for a test that starts a second server over it.
