@@ -70,6 +70,12 @@ export function hostsOf(
     const { declared } = agent;
     const ready = why === undefined && declared !== undefined ? readyHost(declared) : undefined;
     const name = host ?? ready ?? (hosting === 'shared' && why === undefined ? SHARED : undefined);
+    const [ofHost] = (['carryOn', 'longHost'] as const).filter((one) => own[one] === true);
+    if (name === undefined && ofHost !== undefined)
+      throw refused(
+        agent.name,
+        `${ofHost}: it shares no function${why === undefined ? ": set host, or hosting: 'shared'" : `, for ${why}`}; or leave out ${ofHost}`,
+      );
     if (name !== undefined) hosts.set(name, [...(hosts.get(name) ?? []), agent.name]);
   }
   return hosts;

@@ -31,14 +31,15 @@ export interface AgentSettings {
   readonly host?: string;
   /**
    * Whether the process of the previous step may begin this agent's attempt itself, if both are in the same
-   * host.
+   * host; refused if it has a function of its own.
    * @default - yes, except for an agent that is `unsafe`, is an `httpAgent`, or has a `rate` or a
    * `maxConcurrency` of its own
    */
   readonly carryOn?: boolean;
   /**
    * Allows another agent of its host to take more than four times as long. After a crash, this agent's probe
-   * is then believed, and its undo begins, only when the longest agent's time would be over.
+   * is then believed, and its undo begins, only when the longest agent's time would be over. Refused if
+   * it has a function of its own.
    * @default false
    */
   readonly longHost?: boolean;
@@ -158,12 +159,38 @@ const AGENT_OPTIONS = {
 const MAX_CONCURRENCY = [2, 1_000] as const;
 const BATCH = [1, 10] as const;
 
+/** Names settings that would have no effect, and says what to do instead. */
+function voidSettings(
+  settings: AgentSettings,
+  runsIn: 'container' | undefined,
+  isDeclared: boolean,
+): string | undefined {
+  const set = (...names: readonly (keyof AgentSettings)[]): string =>
+    names.filter((name) => settings[name] !== undefined).join(', ');
+  const [ofCode, ofService] = [set('files', 'nodeModules'), set('environment', 'logLevel')];
+  if (isDeclared && ofCode !== '') return `${ofCode}: its work is declared, and has no code that reads it`;
+  if (settings.container?.image !== undefined && ofCode !== '')
+    return `${ofCode}: put it into your own image (container.image)`;
+  if (runsIn === 'container' && settings.container === undefined && ofService !== '')
+    return `${ofService}: no service of this stack runs it; set it where you run its image, or set container`;
+  const {
+    function: own,
+    maxConcurrency: _,
+    batchSize: __,
+    remoteFunction: ___,
+    rate: ____,
+    ...rest
+  } = settings;
+  if (own === undefined || Object.keys(rest).length === 0) return undefined;
+  return `${Object.keys(rest).join(', ')}: set it on your own function`;
+}
+
 /** @throws Error naming the agent, the setting and what is allowed */
 export function checkSettings(
   agent: string,
   settings: AgentSettings,
   maxConcurrency: number,
-  runsIn: 'container' | undefined,
+  { runsIn, declared }: { readonly runsIn?: 'container'; readonly declared?: object },
 ): void {
   const refuse = (what: string): never => {
     throw new Error(`agent '${agent}': ${what}`);
@@ -190,6 +217,8 @@ export function checkSettings(
     refuse(
       `${Object.keys(ofFunctions).join(', ')}: not allowed for an agent in a container; allowed: container, environment, files, logLevel, nodeModules, rate and remoteFunction`,
     );
+  const whyVoid = voidSettings(settings, runsIn, declared !== undefined);
+  if (whyVoid !== undefined) refuse(whyVoid);
   const within = (name: string, value: number, [least, most]: readonly [number, number]): void => {
     if (!Number.isInteger(value) || value < least || value > most)
       refuse(`${name} is ${value}; allowed: ${least} to ${most}`);
@@ -208,16 +237,6 @@ export function checkSettings(
     refuse(
       'carryOn: not allowed beside a rate or a maxConcurrency of its own, which hold for what comes by its queue',
     );
-  const {
-    function: own,
-    maxConcurrency: _,
-    batchSize: __,
-    remoteFunction: ___,
-    rate: ____,
-    ...rest
-  } = settings;
-  if (own !== undefined && Object.keys(rest).length > 0)
-    refuse(`${Object.keys(rest).join(', ')}: set it on your own function`);
 }
 
 /**

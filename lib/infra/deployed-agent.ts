@@ -113,7 +113,7 @@ export class AgentFunction extends Construct implements IGrantable {
     const props = { ...given, environment: { ...given.environment, ...this.ownEnvironment } };
     const { settings } = props;
     const maxConcurrency = settings.maxConcurrency ?? props.maxConcurrency;
-    checkSettings(props.agentName, settings, maxConcurrency, props.runsIn);
+    checkSettings(props.agentName, settings, maxConcurrency, props);
     const inFunction = props.runsIn === undefined;
     this.maxConcurrency = inFunction ? maxConcurrency : 0;
     const timeout = inFunction ? functionTimeout(props.agentName, props.timeout) : props.timeout;

@@ -10,16 +10,59 @@ import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { defined } from '../core/values/defined.ts';
 import { Alarms, type AlarmsProps } from './alarms.ts';
+import type { AgentFleet } from './agent-fleet.ts';
+import type { AuditClock } from './audit-clock.ts';
 import { type DashboardProps, SteadfastDashboard } from './dashboard.ts';
+import { metricsOf } from './metrics.ts';
+import type { SchedulerApi } from './scheduler-api.ts';
+import type { StateTable } from './state-table.ts';
+import type { SteadfastProps } from './steadfast-props.ts';
+import type { SupervisorClock } from './supervisor-clock.ts';
 
 export interface MonitoringProps extends AlarmsProps, Omit<DashboardProps, 'alarms'> {
   readonly alarmTopic?: ITopic;
   readonly encryptionKey?: IKey;
   readonly withDashboard: boolean;
+}
+
+/** The parts of a deployment that have alarms. */
+interface Whole extends Construct {
+  readonly deploymentName: string;
+  readonly scheduler: SchedulerApi;
+  readonly supervisor: SupervisorClock;
+  readonly audit: AuditClock;
+  readonly stateTable: StateTable;
+}
+
+export function addMonitoring(
+  whole: Whole,
+  props: SteadfastProps,
+  { agents, builtIn }: AgentFleet,
+): Monitoring {
+  const { monitoring, alarmTopic, encryptionKey, failureAlarmPercent, canary, metricsBy = [] } = props;
+  const { deploymentName: deployment, scheduler } = whole;
+  const names = {
+    agent: [...agents.keys()],
+    workflow: props.workflows.workflows.map(({ name }) => name),
+  };
+  return new Monitoring(whole, 'Monitoring', {
+    metricOf: metricsOf(deployment),
+    agents: [...agents.values(), ...builtIn.values()],
+    scheduler: scheduler.function as IFunction,
+    supervisor: whole.supervisor.function as IFunction,
+    table: whole.stateTable.table,
+    audit: whole.audit,
+    failurePercent: failureAlarmPercent ?? 10,
+    withDashboard: monitoring !== 'alarms',
+    detailed: metricsBy.map((by) => ({ deployment, by, names: names[by] })),
+    ...defined({ api: scheduler.gateway?.api, canary, alarmTopic, encryptionKey }),
+  });
 }
 
 /** The alarms, the dashboard, and the topic that alarms go to. */

@@ -43,6 +43,7 @@ import { CfnOutput, type CfnResource, Duration, Fn, Stack, Validations } from 'a
 import { Construct } from 'constructs';
 import { defined } from '../core/values/defined.ts';
 import { type CallKind, CALLS, kindOf, type Route } from '../api/calls.ts';
+import type { KeysOf } from '../core/values/options.ts';
 import { ENV, LANES_KEY } from '../aws/names.ts';
 import { addFunction, type SharedSettings } from './function.ts';
 import { grantCalls } from './grants.ts';
@@ -61,6 +62,14 @@ const SCOPES: Scopes = {
   callback: ['steadfast/callback'],
   erase: ['steadfast/erase'],
 };
+export const SCOPE_OPTIONS = {
+  start: true,
+  run: true,
+  read: true,
+  operate: true,
+  callback: true,
+  erase: true,
+} as const satisfies KeysOf<Scopes>;
 
 /** The access log has no path, query or body: they contain ids, tokens and payloads. */
 const ACCESS_LOG = AccessLogFormat.custom(
@@ -234,12 +243,14 @@ export class SchedulerApi extends Construct {
     // First, because the integration becomes a child of the first route that uses it.
     const routeKey = HttpRouteKey.DEFAULT;
     const defaultRoute = new HttpRoute(this, 'Default', { httpApi: api, routeKey, integration });
+    const scoped = new Set<string>();
     for (const route of Object.keys(CALLS) as Route[]) {
       const [method = '', path = ''] = route.split(' ');
       // A bulk action answers in the name of its caller, so it does not use the callbacks' authorizer.
       const own = path.startsWith('/callbacks/') ? callbackAuthorizer : undefined;
       const kind = kindOf(route);
       const authorizationScopes = [...(scopes?.[kind] ?? SCOPES[kind])];
+      if (takesScopes(own ?? authorizer)) scoped.add(kind);
       api.addRoutes({
         path,
         methods: [HttpMethod[method as 'GET' | 'POST']],
@@ -248,6 +259,11 @@ export class SchedulerApi extends Construct {
         ...(takesScopes(own ?? authorizer) ? { authorizationScopes } : {}),
       });
     }
+    const untaken = Object.keys(scopes ?? {}).filter((kind) => !scoped.has(kind));
+    if (untaken.length > 0)
+      throw new Error(
+        `scopes.${untaken.join(', scopes.')}: the authorizer of these calls takes no scopes; leave it out, or give them an authorizer of tokens (HttpJwtAuthorizer, HttpUserPoolAuthorizer)`,
+      );
     // An HTTP API has no integration that answers by itself; the scheduler's function does, before it reads
     // anything.
     if (cors !== undefined) {

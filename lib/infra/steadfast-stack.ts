@@ -8,6 +8,8 @@
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { defined } from '../core/values/defined.ts';
+import { checkAlarms } from './check-props.ts';
 import { checkLikeOptions } from './known-options.ts';
 import { Steadfast } from './steadfast.ts';
 import { STEADFAST_OPTIONS, type SteadfastProps } from './steadfast-props.ts';
@@ -31,7 +33,8 @@ export interface SteadfastStackProps extends StackProps, SteadfastProps {
    */
   readonly settings?: StageSettings;
   /**
-   * The e-mail address for alarms. AWS asks once for a confirmation.
+   * The e-mail address for alarms, of which AWS asks once for a confirmation. Refused with
+   * `monitoring: 'none'`.
    * @default - none; subscribe to the topic
    */
   readonly alarmEmail?: string;
@@ -51,10 +54,9 @@ export class SteadfastStack extends Stack {
     const known = [...Object.keys(STEADFAST_OPTIONS), 'settings', 'alarmEmail', 'terminationProtection'];
     checkLikeOptions(`SteadfastStack '${id}'`, props, known);
     const ours = Object.entries(props).filter(([key]) => Object.hasOwn(STEADFAST_OPTIONS, key));
-    this.steadfast = new Steadfast(this, 'Steadfast', {
-      ...props.settings?.(this),
-      ...(Object.fromEntries(ours) as unknown as SteadfastProps),
-    });
+    const all = { ...props.settings?.(this), ...(Object.fromEntries(ours) as unknown as SteadfastProps) };
+    checkAlarms({ ...all, ...defined({ alarmEmail: props.alarmEmail }) }, ['alarmEmail']);
+    this.steadfast = new Steadfast(this, 'Steadfast', all);
     this.terminationProtection = props.terminationProtection ?? this.steadfast.isKept;
     const { monitoring } = this.steadfast;
     if (props.alarmEmail !== undefined)

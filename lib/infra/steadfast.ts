@@ -13,12 +13,11 @@ import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
 import { EventBus, type EventPattern, type IEventBus } from 'aws-cdk-lib/aws-events';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { CfnOutput, Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { defined } from '../core/values/defined.ts';
-import { DEFAULT_WAKE_SHARDS, type DetailBy, ENV, type MetricName } from '../aws/names.ts';
+import { DEFAULT_WAKE_SHARDS, ENV, type MetricName } from '../aws/names.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { bringToRest } from './at-rest.ts';
 import { addNotifications, type Notifications } from './notifications.ts';
@@ -33,12 +32,13 @@ import { warnOfConcurrency } from './concurrency.ts';
 import { addDeclared } from './declared-triggers.ts';
 import type { WorkflowReference } from './event-mapping.ts';
 import { startCanary, withCanary } from './canary.ts';
+import { checkProps, grantedWorkflow } from './check-props.ts';
 import { checkFourEyes } from './four-eyes.ts';
 import { type Discovery, laneNames } from './discovery.ts';
 import { metricsOf } from './metrics.ts';
 import { refuseDroppedMetrics } from './dropped-metrics.ts';
 import { keepWithinLimits } from './limits.ts';
-import { Monitoring } from './monitoring.ts';
+import { addMonitoring, type Monitoring } from './monitoring.ts';
 import { tagCosts } from './parts.ts';
 import { grantDecide, grantRoles } from './role-grants.ts';
 import { addressOf, SchedulerApi } from './scheduler-api.ts';
@@ -54,7 +54,7 @@ import {
   tableSettings,
   transportSetting,
 } from './settings-of-props.ts';
-import { STEADFAST_OPTIONS, type SteadfastProps, TUNING_OPTIONS } from './steadfast-props.ts';
+import type { SteadfastProps } from './steadfast-props.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
 import { supervisorSettings } from './supervisor-settings.ts';
 import {
@@ -67,7 +67,6 @@ import {
   type TriggerProps,
   Triggers,
 } from './triggers.ts';
-import { checkOptions } from './known-options.ts';
 import { ValueBucket } from './value-bucket.ts';
 import { WakeUps } from './wake-ups.ts';
 import { addWebhooks, type Webhooks } from './webhooks.ts';
@@ -114,6 +113,7 @@ export class Steadfast extends Construct {
 
   constructor(scope: Construct, id: string, props: SteadfastProps) {
     super(scope, id);
+    checkProps(this, props);
     const { encryptionKey, tracing, canary, removalPolicy = RemovalPolicy.RETAIN } = props;
     const found = withCanary(props.workflows, canary);
     const atRest = defined({ encryptionKey });
@@ -123,11 +123,10 @@ export class Steadfast extends Construct {
       this.valueBucket = new ValueBucket(this, 'Values', { removalPolicy, ...atRest });
     // The class declares an optional member differently from its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
-    const logs = logSettings(props, removalPolicy);
     const hosts = hostsOf(found.agents, props);
     const { code, ...source } = codeSource(this, found, this.deploymentName, props.agentSettings, hosts);
     const shared = {
-      logs,
+      logs: logSettings(props, removalPolicy),
       memorySize: props.memorySize ?? DEFAULT_MEMORY_MB,
       environment: this.environment(props),
       ...defined({ tracing }),
@@ -163,7 +162,7 @@ export class Steadfast extends Construct {
     });
     this.audit = new AuditClock(this, 'Audit', { ...shared, code: code('audit'), ...auditSettings(props) });
     grantRoles(this, props, fleet);
-    if (props.monitoring !== 'none') this.monitoring = this.watch(props);
+    if (props.monitoring !== 'none') this.monitoring = addMonitoring(this, props, fleet);
     const starters = this.starters(code, found);
     this.triggers = new Triggers(this, 'Triggers', { ...shared, ...atRest, removalPolicy, ...starters });
     startCanary(this.triggers, canary);
@@ -258,19 +257,30 @@ export class Steadfast extends Construct {
     return this.triggers.named(name);
   }
 
-  /** Lets a grantee start executions of one workflow, or of all. */
+  /**
+   * Lets a grantee start executions of one workflow, or of all, and nothing else: reading the result takes
+   * `grantRun` or `grantInvoke`.
+   * @throws Error for a workflow that this deployment does not have, for a grantee that is no role or user of
+   * this account, and with `api: 'none'`, where `grantInvoke` is the only grant
+   */
   grantStart(grantee: IGrantable, workflowName = '*'): Grant {
-    return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/executions`);
+    return this.letCall(grantee, workflowName, 'executions');
   }
 
-  /** Lets a grantee start executions and read the results: each call answers at the end of its execution. */
+  /**
+   * Lets a grantee call `client.run`, which starts an execution and answers with its result.
+   * @throws Error as `grantStart` does
+   */
   grantRun(grantee: IGrantable, workflowName = '*'): Grant {
-    return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/runs`);
+    return this.letCall(grantee, workflowName, 'runs');
   }
 
-  /** Lets a grantee send messages to executions of one workflow, or of all, by key; also with `startWith`. */
+  /**
+   * Lets a grantee send messages to executions of one workflow, or of all, by key; also with `startWith`.
+   * @throws Error as `grantStart` does
+   */
   grantSend(grantee: IGrantable, workflowName = '*'): Grant {
-    return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/messages`);
+    return this.letCall(grantee, workflowName, 'messages');
   }
 
   /** Lets a grantee erase ended executions. */
@@ -326,31 +336,12 @@ export class Steadfast extends Construct {
     return this.metric('OldestOverdue', options);
   }
 
-  private watch(props: SteadfastProps): Monitoring {
-    const { monitoring, alarmTopic, encryptionKey, failureAlarmPercent, canary, metricsBy = [] } = props;
-    const { gateway } = this.scheduler;
-    return new Monitoring(this, 'Monitoring', {
-      metricOf: metricsOf(this.deploymentName),
-      agents: [...this.agents.values(), ...this.#fleet.builtIn.values()],
-      scheduler: this.scheduler.function as IFunction,
-      supervisor: this.supervisor.function as IFunction,
-      table: this.stateTable.table,
-      audit: this.audit,
-      failurePercent: failureAlarmPercent ?? 10,
-      withDashboard: monitoring !== 'alarms',
-      detailed: metricsBy.map((by) => ({ deployment: this.deploymentName, by, names: this.namesOf(by) })),
-      ...defined({ api: gateway?.api, canary, alarmTopic, encryptionKey }),
-    });
-  }
-
-  private namesOf(by: DetailBy): readonly string[] {
-    if (by === 'agent') return [...this.agents.keys()];
-    return this.#props.workflows.workflows.map(({ name }) => name);
+  private letCall(grantee: IGrantable, workflowName: string, what: string): Grant {
+    const name = grantedWorkflow(workflowName, this.#props.workflows.workflows);
+    return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${name}/${what}`);
   }
 
   private check(props: SteadfastProps): void {
-    checkOptions(`Steadfast '${this.node.id}'`, props, STEADFAST_OPTIONS);
-    checkOptions(`tuning of Steadfast '${this.node.id}'`, props.tuning, TUNING_OPTIONS);
     const { workflows, accountConcurrency, alarmTopic } = props;
     for (const { id, message } of workflows.warnings) Validations.of(this).addWarning(id, message);
     if (this.monitoring !== undefined && alarmTopic === undefined && this.isKept)
