@@ -5,6 +5,8 @@
  * Owns: these texts; check them against new figures. Does not own: any figure that a benchmark stores.
  */
 
+import type { Bill } from './bill.ts';
+
 /** A run with only some engines would replace the stored run with all of them. */
 export const SERVE = `\`steadfast serve\` on its own, \`-- --only-peers serve,dbos,openworkflow,restate --rounds 5\` on 2026-11-29, 2c95364, another machine; medians:
 
@@ -19,13 +21,22 @@ export const SERVE = `\`steadfast serve\` on its own, \`-- --only-peers serve,db
 Of its time in process SQLite takes 34 %, items and rows 18, garbage 17, engine, roles and decisions 15, the API 5. Half of what
 HTTP adds is the client's \`fetch\`.`;
 
-export const ONE_HOST_UNDER_LOAD = `Under load a host is no cheaper than at rest, because it takes one message an invocation: a message of a batch is acknowledged only
+/** @param untouched what no host saves of a million steps, in dollars */
+export const oneHostUnderLoad = (
+  untouched: string,
+): string => `Under load a host is no cheaper than at rest, because it takes one message an invocation: a message of a batch is acknowledged only
 when all of the batch are, so none of them is carried on, and \`batchSize: 10\` would make of a host what agents with functions of their own are.
-Writes, reads and the event of the end are 2.33 in any case.`;
+Writes, reads and the event of the end are ${untouched} in any case, in chains of five.`;
 
-export const WHAT_THE_BILL_IS_MADE_OF = `With a function an agent, half of the sum of ten million steps is the steps. The rest is a supervisor that is at work all the time, so
-that a dead agent is noticed within six seconds (13), metrics, alarms and dashboard (11), the audit's removals (6), storage and logs. A host saves messages,
+/** What the bill of a month of ten million steps consists of. */
+export function whatTheBillIsMadeOf({ lines, total }: Bill): string {
+  const usd = (...names: readonly (keyof Bill['lines'])[]): string =>
+    names.reduce((sum, name) => sum + (lines[name] ?? 0), 0).toFixed(0);
+  const percent = ((100 * (lines['steps'] ?? 0)) / total).toFixed(0);
+  return `With a function an agent, ${percent} % of the sum of ten million steps is the steps. The rest is a supervisor that is at work all the time, so
+that a dead agent is noticed within six seconds (${usd('supervisors')}), metrics, alarms and dashboard (${usd('metrics', 'alarms', 'dashboard')}), the audit's removals (${usd('audit, removals')}), storage and logs. A host saves messages,
 invocations and their time.`;
+}
 
 export const FINDINGS = `## What follows from it
 

@@ -14,7 +14,7 @@ import { billOfOneHost, METRICS, MONTHS, monthlyBills, ONE_HOST } from './bill.t
 import { barChart } from './chart.ts';
 import { cellsOf, type Verdict } from './limits.ts';
 import type { Machine, Taken } from './machine.ts';
-import { FINDINGS, NOT_MEASURED, ONE_HOST_UNDER_LOAD, WHAT_THE_BILL_IS_MADE_OF } from './page-text.ts';
+import { FINDINGS, NOT_MEASURED, oneHostUnderLoad, whatTheBillIsMadeOf } from './page-text.ts';
 import { BILLED, PRICES } from './prices.ts';
 import { resultOf } from './results.ts';
 import { costVerdicts, recoverVerdicts, scaleVerdicts, speedVerdicts, unmeasured } from './verdicts.ts';
@@ -129,10 +129,13 @@ function oneHost({ machine, cases }: OneHost): string {
     ...BILLED.map((what) => money(one.parts[what])),
     money(one.usdPerMillionSteps),
   ]);
+  const untouched = cases
+    .filter(({ kind }) => kind === 'chain5')
+    .map(({ parts }) => money(parts.writeUnits + parts.readUnits + parts.events));
   return [
     `With all agents in one host (\`hosting: 'shared'\`), which carries an execution on from step to step, \`-- --one-host\`. ${taken(machine)}`,
     tableOf(['one host', ...HEADS_OF_ONE_HOST, 'sum'], rows),
-    ONE_HOST_UNDER_LOAD,
+    oneHostUnderLoad(span(untouched)),
   ].join('\n\n');
 }
 
@@ -167,7 +170,7 @@ function bill({ cases, oneHost: hosted }: CostReport): string {
         ]),
       ],
     ),
-    WHAT_THE_BILL_IS_MADE_OF,
+    ...bills.filter((_, at) => MONTHS[at]?.[0] === '10 M steps').map(whatTheBillIsMadeOf),
   ].join('\n\n');
 }
 

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { benchmarksPage } from '../../bench/parts/page.ts';
+import { oneHostUnderLoad, whatTheBillIsMadeOf } from '../../bench/parts/page-text.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 
@@ -15,4 +16,11 @@ it('the page is what the results and the texts beside them make; else run npm ru
   expect(charts.size).toBe(3);
   for (const [name, svg] of charts)
     expect(readFileSync(join(DOCS, 'benchmarks', `${name}.svg`), 'utf8')).toBe(svg);
+});
+
+it('its texts name the figures of the results beside them', () => {
+  const lines = { steps: 30, supervisors: 20.6, metrics: 1, alarms: 2, dashboard: 4, 'audit, removals': 9 };
+  const text = whatTheBillIsMadeOf({ lines, total: 120, rivals: { standard: 0, express: 0, durable: 0 } });
+  expect(text.match(/\d+(?: %)?(?=\)| of the sum)/g)).toEqual(['25 %', '21', '7', '9']);
+  expect(oneHostUnderLoad('1.50 to 1.75')).toContain('are 1.50 to 1.75 in any case');
 });
