@@ -1,11 +1,11 @@
 /**
- * Makes the output of a step from what its agent's code answered, or says why it cannot.
+ * Turns the answer of an agent's code into a step's output, or says why it cannot.
  *
  * Owns: the conversion to JSON, the check against the agent's schema, the size, how a wrong answer is shown
- * to a person, and what is kept of progress. Does not own: what follows from that (`core/step/report.ts`).
+ * to a person, and what is kept of progress. Does not own: what follows (`core/step/report.ts`).
  *
- * S6 if an answer is wrong, the work is still done. So nothing here rejects: a schema or a property that
- * throws is a wrong answer, not an unknown outcome.
+ * S6 even if an answer is wrong, the work is done. So nothing here rejects: if a schema or a property throws,
+ * that is a wrong answer, not an unknown outcome.
  */
 
 import type { Agent } from '../core/plan/agent.ts';
@@ -18,13 +18,13 @@ import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
 
 type Answered = { readonly output: Json } | { readonly failure: Failure };
 
-/** Repairs a lone half of a surrogate pair in an answer instead of refusing the answer. */
+/** Repairs half a surrogate pair in an answer instead of refusing the answer. */
 const anyText = (place: Place): JsonLimits => ({ ...jsonLimitsOf(place), anyText: true });
 
 type Place = Pick<Ports, 'largeValues'>;
 
 /**
- * The most bytes of UTF-8 of a wrong answer that are shown to a person. The step's record and the incident's
+ * The most bytes of a wrong answer, in UTF-8, that a person is shown. The step's record and the incident's
  * record keep them.
  */
 export const MAX_ANSWER_BYTES = 4_096;
@@ -45,8 +45,7 @@ async function checked(agent: Agent, answer: unknown, place: Place): Promise<Ans
   if (answer instanceof Unsendable) return wrong('bad-output', `it cannot be sent: ${answer.message}`);
   let fitting = await check(agent.output, answer);
   if ('issues' in fitting) {
-    // In JSON a key that is undefined does not exist: a schema that refuses such a key may accept the answer
-    // without it.
+    // JSON has no undefined keys: a schema that refuses such a key may accept the answer without it.
     const kept = keptOf(answer, jsonLimitsOf(place));
     if (kept !== answer) fitting = await check(agent.output, kept);
   }
@@ -70,14 +69,14 @@ const wrong = (code: string, why: string): Answered => ({
 const MAX_PROGRESS_CHARS = 200;
 const MAX_NUMBER = 1e100;
 
-/** Makes a token that the store can hold. Not-a-number (`0 / 0`) and an infinite number are no progress. */
+/** Makes a token that the store can hold; undefined for NaN (`0 / 0`) and infinite numbers. */
 export const progressToken = (token: unknown): string | number | undefined => {
   if (typeof token !== 'number') return cut(String(token), MAX_PROGRESS_CHARS);
   if (!(Math.abs(token) <= MAX_NUMBER)) return undefined;
   return Math.abs(token) * MAX_NUMBER < 1 ? 0 : token;
 };
 
-/** Text for a person, not for a machine: it names in its place whatever JSON cannot hold. Never throws. */
+/** The answer as text for a person; whatever JSON cannot hold is named in its place. Never throws. */
 export function answerText(answer: unknown): string {
   try {
     return cutToBytes(JSON.stringify(answer, namer()) ?? String(answer));

@@ -31,7 +31,7 @@ import type { LogContext, Worker } from './author-code.ts';
 import { Latch } from './latch.ts';
 import { performLoaded } from './task.ts';
 
-/** What the holder of a step knows; `state` follows its own heartbeats. */
+/** What the process that holds a step's lease knows; its heartbeats update `state`. */
 export interface Claim {
   readonly plan: Plan;
   /** The step with the agent and the input of this attempt. */
@@ -41,7 +41,7 @@ export interface Claim {
   /** Set by the attempt when it finds that the agent's service is down. */
   notBefore?: NotBefore;
   state: Snapshot;
-  /** Used by the report after its attempt: the clock before `state` was read. */
+  /** For the report: when `state` was read, by the clock just before. */
   rereadAt?: number;
 }
 
@@ -49,7 +49,7 @@ export interface Claim {
 const ABORT_GRACE_MS = 2_000;
 /** How long to wait for a heartbeat under way once the author's code has returned. */
 const HEARTBEAT_PATIENCE_MS = 1_000;
-/** How long to wait for a read before that; afterwards what the claim has read counts. */
+/** How long the report waits to read the execution; after that, what the claim has read counts. */
 const READ_PATIENCE_MS = 1_000;
 /** Part of the process's time that is reserved for the report. */
 const REPORT_RESERVE_MS = 1_500;
@@ -69,7 +69,7 @@ export interface Ran {
   readonly report: Report;
   /** Settles when the author's function has returned, which after a time-out may be long after the report. */
   readonly work: Promise<Report>;
-  /** The lease was lost, so we have caused a later failure ourselves. */
+  /** The lease was lost, so a later failure may be our own doing. */
   readonly lost: boolean;
 }
 
@@ -146,13 +146,13 @@ const nothing = (): void => undefined;
 const SILENT: AttemptLog = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const logOf = (worker: Worker, context: LogContext): AttemptLog => worker.logOf?.(context) ?? SILENT;
 
-/** Until when the attempt may go on; both its signal and `timeLeftMs` follow it. */
+/** When the attempt must end; its signal and `timeLeftMs` follow this. */
 interface AttemptTime {
   /** In epoch ms: when the step's time is over, as last read. A pause that began since moves it. */
   untilAt: number;
   /** In epoch ms: the attempt's deadline, regardless of the step's, not counting `skippedMs`. */
   readonly latestAt: number;
-  /** How long this process slept since the attempt began, which does not count. */
+  /** How long this process slept since the attempt began; that time does not count. */
   readonly skippedMs: () => number;
 }
 
@@ -165,7 +165,7 @@ function timeOf(
     ports.clock.now() + planStep.timeoutMs,
     processDeadlineAt - ABORT_GRACE_MS - REPORT_RESERVE_MS,
   );
-  // The step's time counts only for attempts to execute: what resolves an outcome has its own time.
+  // The step's time bounds only attempts to execute: resolving an outcome has a time of its own.
   const isTimed = state.steps[planStep.name]?.mode === 'execute';
   return { untilAt: isTimed ? timeOverAt(planStep, state) : Number.POSITIVE_INFINITY, latestAt, skippedMs };
 }
@@ -188,7 +188,7 @@ async function inTime(
     const first = await Promise.race([work, ports.clock.sleep(limitMs, finished).then(() => undefined)]);
     if (first !== undefined) return first;
     if (latestAt() <= ports.clock.now()) break;
-    // Part of that time was skipped while this process slept and does not count.
+    // Part of that time does not count: it was skipped while this process slept.
     if (time.untilAt > ports.clock.now()) continue;
     const laterAt = await timeOverNow(ports, claim, finished);
     if (laterAt <= ports.clock.now()) break;
@@ -228,7 +228,7 @@ async function timeOverNow(ports: Ports, { planStep, state }: Claim, finished: L
   return leftMs <= 0 ? 0 : ports.clock.now() + Math.max(leftMs, heartbeatEveryMs(planStep));
 }
 
-/** Between the author's code and the heartbeats. */
+/** Shared by the author's code and the heartbeats. */
 interface Pulse {
   progress?: Progress;
   /** A heartbeat is under way. */
@@ -239,9 +239,9 @@ interface Pulse {
 
 /**
  * Renews the lease until `stop`; calls `onLost` once when it is lost. If the store does not answer, the lease
- * is not yet lost: it ends by its own clock and others may act on that, but the work goes on. When the store
- * is back, the lease is renewed if no other process has acted, and lost otherwise. An abort would gain
- * nothing: `processDeadline`, not the lease, bounds what an attempt may still do.
+ * expires by its own clock and others may act on that, but the work goes on: once the store is back, the
+ * lease is renewed if no other process has acted, and is lost otherwise. An abort would gain nothing, because
+ * `processDeadline`, not the lease, bounds what an attempt may still do.
  */
 async function keepLease(
   ports: Ports,
@@ -260,12 +260,13 @@ async function keepLease(
     pulse.isBeating = true;
     const result = await Promise.race([
       heartbeatOnce(ports, claim, pulse.progress).catch(() => 'unanswered' as const),
-      // Stops waiting at the lease's end: a heartbeat that hangs until then has not renewed it.
+      // Waits no longer than the lease: a heartbeat that hangs until then has not renewed it.
       ports.clock.sleep(leftMs > 0 ? leftMs + 1 : everyMs, stop).then(() => 'unanswered' as const),
     ]);
     pulse.isBeating = false;
     if (result === 'lost' || claim.state.steps[name]?.leaseUntil === undefined) return onLost();
-    // After a lost race the state was read afresh and the token is still ours: heartbeat again at once.
+    // After a lost race the state was read again and the token is still ours: send the next heartbeat at
+    // once.
     wait = result !== 'conflict';
   }
 }

@@ -1,12 +1,12 @@
 /**
  * Calls the author's code and turns what it returns or throws into a report.
  *
- * Owns: the meaning of a return and of a throw, the check of the input against the agent's schema. Does
- * not own: which answers are outputs (`answer.ts`), time (`attempt.ts`), the state, what is kept of an
- * error (`core/values/failure.ts`).
+ * Owns: the meaning of a return and of a throw, the check of the input against the agent's schema. Does not
+ * own: which answers are outputs (`answer.ts`), time (`attempt.ts`), the state, what is kept of an error
+ * (`core/values/failure.ts`).
  *
- * S6 what is not known to have failed has not failed: any error but `TransientError` and `PermanentError` is
- * an unknown outcome. After a wrong answer the work is done.
+ * S6 an attempt has failed only if that is certain: any error but `TransientError` and `PermanentError` is an
+ * unknown outcome. After a wrong answer the work is done.
  */
 
 import {
@@ -51,7 +51,7 @@ export interface LogContext {
 
 export interface AttemptListener {
   readonly claimed: (attempt: ClaimedAttempt) => void;
-  /** About the attempt that was claimed last in this process. */
+  /** Called for the attempt that this process claimed last. */
   readonly leaseLost: () => void;
 }
 
@@ -59,7 +59,7 @@ export interface Worker {
   readonly agent: Agent;
   readonly implementation: Implementation<unknown, unknown>;
   /**
-   * The failure if the implementation lacks a part that the agent declares. Then nothing is executed, because
+   * The failure if the implementation lacks a part that the agent declares. Nothing is then executed, because
    * it could not be probed or undone.
    * @default nothing
    * @internal
@@ -90,7 +90,7 @@ export interface Worker {
    */
   readonly enter?: () => Promise<(() => void) | undefined>;
   /**
-   * Joins evaluations of one execution that several messages of this process want at the same time.
+   * Joins evaluations of one execution that several messages of this process ask for at the same time.
    * @default each has its own
    * @internal
    */
@@ -108,13 +108,13 @@ export interface Worker {
    */
   listener?: AttemptListener;
   /**
-   * The attempts whose author's code has not returned; the performer keeps them.
+   * The attempts whose author's code has not returned yet.
    * @default - not kept
    * @internal
    */
   readonly underWay?: Set<LogContext>;
   /**
-   * With this many records for each one that a claim needs, the claim reads only those that it needs.
+   * A claim reads single records if the execution has more than this many for each one that it needs.
    * @default 12
    * @internal
    */
@@ -134,7 +134,7 @@ export interface Task {
   readonly place?: Pick<Ports, 'largeValues'>;
 }
 
-/** Never rejects. */
+/** Performs a task, and reports its outcome. Never rejects. */
 export async function perform(worker: Worker, task: Task): Promise<Report> {
   try {
     if (task.refused !== undefined)
@@ -146,8 +146,7 @@ export async function perform(worker: Worker, task: Task): Promise<Report> {
         failure: task.refused,
       };
     const input = await check(worker.agent.input, task.input);
-    // An input that was accepted once must still be probed and undone, even if a later version of the agent
-    // refuses it.
+    // Even if a later version of the agent refuses an input, one that was accepted must be probed and undone.
     if ('issues' in input && task.mode === 'execute') return refusedInput(input.issues);
     const value = 'issues' in input ? task.input : input.value;
     switch (task.mode) {
@@ -174,7 +173,10 @@ async function execute(worker: Worker, task: Task, input: unknown): Promise<Repo
   return { kind: 'wrong-answer', codeReturned: true, failure: result.failure, answer: answerText(answer) };
 }
 
-/** Nothing for an output, nor for an answer that throws when it is read: that is work done, too (S6). */
+/**
+ * The report if the answer accepts work; undefined for an output, and for an answer that throws when it is
+ * read, because that is done work, too (S6).
+ */
 function acceptanceIn(agent: Agent, answer: unknown): Report | undefined {
   try {
     return isAccepted(answer) ? acceptedAnswer(agent, answer) : undefined;
@@ -192,7 +194,7 @@ const isAccepted = (answer: unknown): answer is Accepted =>
 
 const MAX_TOKEN_CHARS = 1_000;
 
-/** A wish or a token of another type is ignored: the work is accepted all the same. */
+/** Reports accepted work. A wish or a token of a wrong type is ignored. */
 function acceptedAnswer({ spec }: Agent, answer: Accepted): Report {
   const { acceptsMs: withinMs } = spec;
   const { token, askAfter } = answer;
@@ -245,7 +247,7 @@ const runningOf = ({ progress, askAfter }: Verdict<unknown> & { readonly verdict
   ...askAfterOf(askAfter),
 });
 
-/** An author's reason may be anything: types do not hold JavaScript. */
+/** Handles any reason that an author gives: types do not bind JavaScript. */
 const found = (reason: unknown): Report => ({
   kind: 'found',
   codeReturned: true,
@@ -265,8 +267,8 @@ async function undo(worker: Worker, task: Task, input: unknown): Promise<Report>
 }
 
 /**
- * The failure if an implementation lacks a part that its agent declares: types refuse this, but nothing makes
- * an author check types.
+ * The failure if an implementation lacks a part that its agent declares. Types refuse this, but an author may
+ * not check types.
  */
 export function lackOf(
   { spec }: Agent,
@@ -288,7 +290,7 @@ function refusedInput(issues: string): Report {
   return { kind: 'failed', codeReturned: true, permanent: true, inputRefused: true, failure };
 }
 
-/** The note is kept where the message must be cut. */
+/** Keeps the note even if the message must be cut. */
 function withNote(message: string, retryAfter: unknown, retryAfterMs: number): string {
   const note =
     retryAfterMs <= MAX_DURATION_MS
@@ -304,7 +306,7 @@ function failureBy(error: unknown, agent: string): Failure {
   return failure.code === BUG ? bugOf(agent, failure.message) : failure;
 }
 
-/** An attempt that never began has certainly done nothing. */
+/** An attempt that never began has certainly done nothing: it has failed. */
 function thrownBy({ hasBegun }: InterruptedError, mode: Mode, failure: Failure): Report {
   if (mode === 'probe') return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
   if (hasBegun) return { kind: 'unknown', codeReturned: true, failure };
@@ -326,7 +328,7 @@ function thrown(unread: unknown, mode: Mode, agent: string): Report {
     const known = { kind: 'failed', codeReturned: true, permanent: false } as const;
     if (!isWish) return { ...known, failure };
     const noted = { ...failure, message: withNote(failure.message, retryAfter, retryAfterMs) };
-    // Ignores an instant that was given as a duration: it says nothing that could be followed.
+    // Ignores an instant given as a duration: it cannot be followed.
     return { ...known, failure: noted, ...(retryAfterMs <= MAX_DURATION_MS ? { retryAfterMs } : {}) };
   }
   return { kind: 'unknown', codeReturned: mark !== 'still-acting', failure };

@@ -2,14 +2,14 @@
  * What one process knows of the breaker of its agent, and what it reports to it.
  *
  * Owns: when the record is read (once per process; then after a failed call, every 5 s while it is open, else
- * every 10 s) and written (a failed call, a trial, the first answer after failures), the count of answered
- * calls in between, what a lost race means (read, apply again). Does not own: the rules
- * (`core/step/breaker.ts`), what becomes of the step (`core/step/defer.ts`).
+ * every 10 s) and written (a failed call, a trial, the first answer after failures), counting answered calls
+ * in between, what a lost race means (read, apply again). Does not own: the rules (`core/step/breaker.ts`),
+ * what happens to the step (`core/step/defer.ts`).
  *
- * C1 an answered call costs no call to the store, except one read in 10 s of a process at work, and one write
- * after failures. The breaker is a favour to a service in trouble: if its record cannot be written, work goes
- * on. A pause in it is a person's order: if a process has not read the record within 10 s, it makes no call,
- * because the service may be doing the wrong things.
+ * C1 an answered call costs no call to the store, except one read in 10 s of a busy process, and one write
+ * after failures. The breaker only spares a service in trouble: if its record cannot be written, work goes
+ * on. But a pause in it is a person's order: a process that could not read the record within 10 s makes no
+ * call, because the service may be doing the wrong things.
  */
 
 import type { Breakers, Ports } from '../core/ports.ts';
@@ -38,24 +38,25 @@ import { Latch } from './latch.ts';
 import { Unwritten } from './unwritten.ts';
 
 /**
- * How long the knowledge of a closed breaker lasts: an operator may have paused the agent since, though no
- * call has failed.
+ * How long a read of a closed breaker counts: an operator may have paused the agent since, even if no call
+ * failed.
  */
 export const CLOSED_FRESH_MS = 10_000;
-/** Lost races in a row before a failure is left to be written with the next one. */
+/** Lost races in a row after which a failure is left for the next write. */
 const MAX_LAPS = 5;
 /** How long the breaker may delay the report of an attempt that is over. */
 const PATIENCE_MS = 2_000;
 
 /**
- * How often the record is read before a call, and how long each try has: 2 s together, less than an agent
- * that may claim has left.
+ * How often the record is read before a call, and how long each try may take: 2 s together, less than the
+ * time left to an agent that may claim.
  */
 const READ_TRIES = 2;
 const READ_MS = 1_000;
 
 /**
- * The call is free, perhaps as the trial; or an open breaker defers it; or the agent's pause cannot be read.
+ * The call may be made, perhaps as the trial; or an open breaker defers it; or the agent's pause cannot be
+ * read.
  */
 export type Pass = { readonly trial?: string; readonly notBefore?: NotBefore } | 'unread';
 
@@ -65,7 +66,7 @@ type News =
   | { readonly failure: Failure }
   | 'answered';
 
-/** The record, or that there is none. */
+/** The record as read, or that there is none. */
 interface Known {
   readonly breaker: Breaker | undefined;
   readonly readAt: number;
@@ -76,16 +77,16 @@ interface Known {
 export class ProcessBreaker {
   readonly #agent: string;
   #known: Known | undefined;
-  /** Counts what begins to be read and what has been written, so that of two answers the later one counts. */
+  /** Numbers reads as they begin and writes when they are done: of two answers the later one counts. */
   #order = 0;
   readonly #unwritten = new Unwritten();
-  /** Its latest call failed while the breaker was closed: others may have opened it since. */
+  /** Set if the latest call failed while the breaker was closed: others may have opened it since. */
   #suspects = false;
   #answered = 0;
   #answeredAt = 0;
-  /** When this process last wrote that calls are answered again. */
+  /** When this process last recorded that calls are answered again. */
   #saidAt = 0;
-  /** When a call that was not a probe was last answered, and when this was last written. */
+  /** When a call other than a probe was last answered, and when that was last written. */
   #actedAt: number | undefined;
   #saidActedAt = 0;
   /** How many attempts a bug has ended since the last write, and when that was. */
@@ -96,7 +97,7 @@ export class ProcessBreaker {
     this.#agent = agent;
   }
 
-  /** Asks for leave before a call. Never rejects. @param timeoutMs the call's longest time */
+  /** Asks whether a call may be made. Never rejects. @param timeoutMs the call's longest time */
   async pass(ports: Ports, timeoutMs: number): Promise<Pass> {
     const { breakers } = ports;
     if (breakers === undefined) return {};
@@ -140,7 +141,7 @@ export class ProcessBreaker {
     return now - known.readAt >= (isClosed ? CLOSED_FRESH_MS : OPEN_FRESH_MS);
   }
 
-  /** Notes that a call was answered. @param acted it was not a probe */
+  /** Counts an answered call. @param acted true unless it was a probe */
   async answered(ports: Ports, trial: string | undefined, acted = false): Promise<void> {
     const now = ports.clock.now();
     if (now - this.#answeredAt >= WINDOW_MS) this.#answered = 0;
@@ -149,8 +150,8 @@ export class ProcessBreaker {
     this.#answeredAt = now;
     if (acted) this.#actedAt = now;
     if (trial !== undefined) return this.#tell(ports, { trial, outcome: 'answered' });
-    // A service may fail now and then: not each answer after a failure is written:
-    // the next failure carries them.
+    // A service may fail now and then, so not each answer after a failure is written; the next failure's
+    // write counts them all.
     const { failingSince, unanswered } = this.#known?.breaker ?? {};
     const isDue = (saidAt: number): boolean => now - saidAt >= CLOSED_FRESH_MS;
     const isActing = acted && unanswered !== undefined && isDue(this.#saidActedAt);
@@ -160,7 +161,7 @@ export class ProcessBreaker {
     await this.#tell(ports, 'answered');
   }
 
-  /** Notes a probe that found nothing done. Where no failed call is known, there is nothing to answer. */
+  /** Notes a probe that found nothing done. It answers a failed call only if one is known. */
   async foundNothing(ports: Ports, trial: string | undefined): Promise<void> {
     const known = this.#known?.breaker;
     if (trial !== undefined && provesNoAction(known)) return this.freed(ports, trial);
@@ -168,7 +169,7 @@ export class ProcessBreaker {
     await this.answered(ports, trial);
   }
 
-  /** Frees a trial that says nothing about the service: another trial may be made at once. */
+  /** Frees a trial that showed nothing about the service: another may be made at once. */
   async freed(ports: Ports, trial: string): Promise<void> {
     await this.#tell(ports, { trial, outcome: 'nothing' });
   }
@@ -191,7 +192,7 @@ export class ProcessBreaker {
     await Promise.race([told, ports.clock.sleep(PATIENCE_MS)]);
   }
 
-  /** Counts a failed call. @returns why the agent is deferred now, if it is */
+  /** Counts a failed call. @returns why the agent is deferred now; undefined if it is not */
   async failed(
     ports: Ports,
     trial: string | undefined,
@@ -239,7 +240,7 @@ export class ProcessBreaker {
               );
       if (next === undefined && news === 'answered') return;
       if (next === undefined) {
-        // The breaker is open already: failures since then are not news, and will not be once it has closed.
+        // The breaker is open already: failures since then are not news, nor once it has closed.
         this.#unwritten.drop();
         return;
       }
@@ -258,8 +259,8 @@ export class ProcessBreaker {
   }
 
   /**
-   * Another attempt of this process may have read something later meanwhile: the read that began last counts,
-   * not the higher version, because the record may have been deleted and created again from version 1.
+   * Keeps what another attempt of this process may have read later meanwhile. The read that began last
+   * counts, not the higher version: the record may have been deleted and created again from version 1.
    */
   #learn(known: Known): void {
     const answered = this.#unwritten.settle(known.breaker?.writeId);
@@ -268,7 +269,7 @@ export class ProcessBreaker {
     if (known.order > order || (known.breaker?.version ?? 0) > (breaker?.version ?? 0)) this.#known = known;
   }
 
-  /** When several attempts meet a half-open breaker, the first one to write gets the trial. */
+  /** Takes the trial: of several attempts at a half-open breaker, the first to write gets it. */
   async #try(ports: Ports, breakers: Breakers, timeoutMs: number): Promise<Pass> {
     // What this process knows may be seconds old, and another process may have taken the trial since.
     await this.#read(ports, breakers);
@@ -292,7 +293,7 @@ export class ProcessBreaker {
     const at = ports.clock.now();
     const since = before?.openedAt;
     if (since === undefined && next.openedAt !== undefined) {
-      // The error's own code is the service's word, which may be a payload (S17); the record has it.
+      // The error's code is the service's own text, which may be a payload (S17); only the record has it.
       ports.log.note({ what: 'breaker-opened', agent });
       await announceOnce(ports, { about: 'breaker', change: 'opened', agent, at, view: '/agents' });
     }

@@ -2,8 +2,8 @@
  * Carries an execution on in one process: if the process also has the next agent's code, it handles that
  * agent's message itself instead of sending it.
  *
- * Owns: that a kept message leaves in exactly one way: it is handled here, or sent. Does not own: which
- * message is kept, and for how long (`kept-message.ts`), what becomes of it (`message.ts`).
+ * Owns: disposing of a kept message in exactly one way: it is handled here, or sent. Does not own: which
+ * message is kept, and for how long (`kept-message.ts`), how it is handled (`message.ts`).
  */
 
 import type { Ports } from '../core/ports.ts';

@@ -1,12 +1,12 @@
 /**
- * A claim needs more than the execution: no pause of its own kind, a slot of its agent's rate, and a
- * breaker that lets it through.
+ * What a claim needs besides the execution: that nothing defers its kind of agent, a slot of its agent's
+ * rate, and a breaker that lets it pass.
  *
- * Owns: their order, what is decided without one of them, and the claim's write, whose answer may be lost.
- * Does not own: the slots (`process-rate.ts`), the breaker (`breaker.ts`), the claim (`message.ts`).
+ * Owns: their order, what is decided if one is missing, and the claim's write, whose answer may be lost. Does
+ * not own: the slots (`process-rate.ts`), the breaker (`breaker.ts`), the claim (`message.ts`).
  *
- * They are read only if the step would be claimed, so an outdated message uses up neither slot nor trial.
- * The slot comes first: a trial that then had to wait would keep the breaker from all others.
+ * They are asked for only if the step would be claimed, so an outdated message uses up neither slot nor
+ * trial. The slot comes first: a trial that had to wait for one would block the breaker for all others.
  */
 
 import { decide } from '../core/decide.ts';
@@ -26,10 +26,10 @@ import { isStillThere } from '../engine/still-there.ts';
 import type { Worker } from './author-code.ts';
 import { STORE_RETRY_MS } from './reporting.ts';
 
-/** A lease may be this much shorter. */
+/** How much shorter a lease may be for a delay before its write. */
 const SOON_MS = 20;
 
-/** What one message has obtained so far; it keeps this if its claim loses a race. */
+/** What one message has obtained so far, and keeps if its claim loses a race. */
 export interface Pass {
   readonly trial?: string;
   /** The time until which the slot of the rate is valid. */
@@ -53,7 +53,7 @@ export async function decideDelivery(
     ...decisionInputsOf(ports),
   };
   const { decision, state: known } = await decideWith(ports, plan, state, delivery);
-  // A kept message that has its slot and its trial is not asked again whether there is time for it.
+  // Once a kept message has its slot and trial, the time left is not checked again.
   const { isKept: _judged, ...again } = delivery;
   const later = (more: Pick<EventOf<'deliver'>, 'notBefore'> = {}): Decision =>
     decide(plan, known, { ...again, ...decisionInputsOf(ports), ...more });
@@ -81,10 +81,10 @@ export async function decideDelivery(
     }
     trial = passed.trial;
   }
-  // A lease counts from just before its write, not from before a wait. Right after the decision it still
-  // counts.
+  // A lease counts from just before its write, not from before a wait. Right after the decision there is no
+  // difference.
   const now = ports.clock.now();
-  // Its turn is now, so it asks again: using an old slot would make one call too many in this second.
+  // The slot has expired, so ask again: using it would make one call too many in this second.
   if (slotUntil !== undefined && slotUntil < now && trial === undefined)
     return { decision: later(afterTurn(now)), pass: {} };
   const isSoon = now - delivery.now < SOON_MS;
@@ -94,9 +94,9 @@ export async function decideDelivery(
 const afterTurn = (at: number): Pick<EventOf<'deliver'>, 'notBefore'> => ({ notBefore: { why: 'rate', at } });
 
 /**
- * Decides about a message whose agent's pause or rate cannot be read. It is acknowledged, because after five
- * receipts it would be a dead letter; the wake time sends another, which costs no attempt (S9). The
- * execution's deadline bounds this, and for an undo the day for which it may be deferred.
+ * The decision if an agent's pause or rate cannot be read. The message is acknowledged, because after five
+ * receipts it would be a dead letter; the wake time sends another, at no attempt's cost (S9). The execution's
+ * deadline limits how long this repeats; for an undo, the day for which it may be deferred.
  */
 const unread = ({ execution, step, attempt }: Message, what: 'pause' | 'rate'): Decision =>
   nothing(IDLE, {
@@ -109,14 +109,14 @@ const unread = ({ execution, step, attempt }: Message, what: 'pause' | 'rate'): 
   });
 
 /**
- * Writes a claim. A rejected write may have taken place after all: the next read shows it. A first claim
- * finds no record in its way even if the execution was erased meanwhile. This is checked before the write, so
- * that no record comes back, and after it, so that nothing acts.
+ * Writes a claim. If the answer is ambiguous, the next read shows whether it was written. A first claim finds
+ * no record in its way even if the execution was erased meanwhile. So this is checked before the write, to
+ * create no record anew, and after it, so that nothing acts.
  *
- * F1 A claim that rests on an old read is decided again, and a claim that was written late is read again: the
- * execution may have been paused since.
+ * F1 The execution may have been paused since it was read: a claim decided on an old read is decided again,
+ * and one written late is read again.
  * @param readAt when `before` was read
- * @param agoMs how long ago that was: setting the clock meanwhile does not change it
+ * @param agoMs how long ago that was, however the clock is set meanwhile
  */
 export async function commitClaim(
   ports: Ports,
@@ -143,7 +143,7 @@ export async function commitClaim(
   }
 }
 
-/** If the time runs back by more than this, the clock was set. */
+/** A step back by more than this means that the clock was set. */
 const BACK_MS = 1_000;
 
 const isWithin = (ms: number, mostMs: number): boolean => ms > -BACK_MS && ms <= mostMs;

@@ -2,10 +2,10 @@
  * The read before a claim: the whole execution, or, of a long one, the records that decide the claim.
  *
  * Owns: which records those are, and when they are not enough. Does not own: the decision. A part of an
- * execution is enough for a claim only: for any other decision all of it is read.
+ * execution is enough for a claim only; any other decision reads all of it.
  *
- * Each record read costs, so without this a step would cost more, the longer its chain. The records of the
- * step and its predecessors are read first, the execution's last. S10 if that says running, no record read
+ * Each record that is read costs, so otherwise a step would cost more, the longer its chain. The records of
+ * the step and its predecessors are read first, the execution's last. S10 if that is running, no record read
  * before it is newer than a cancel, and the fence of a later cancel sees the claim.
  */
 
@@ -16,7 +16,7 @@ import type { Message } from '../core/decisions/message.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { PlanCache } from '../engine/plans.ts';
 
-/** Reading this many records of steps together costs as much as reading one alone. */
+/** As many records of steps as one request reads for the price of one record. */
 const RECORDS_A_READ = 12;
 /**
  * The most records that are read with one request each, all at once. For more, a single request for all is
@@ -25,8 +25,8 @@ const RECORDS_A_READ = 12;
 const MAX_NAMES = 4;
 
 /**
- * @param mayBePart whether a part will do, if it is enough
- * @param recordsARead as a worker has it
+ * @param mayBePart allows a part, if that is enough
+ * @param recordsARead as in `Worker`
  */
 export async function readForClaim(
   ports: Ports,
@@ -45,8 +45,7 @@ async function readPart(
   message: Message,
   recordsARead: number,
 ): Promise<Snapshot | undefined> {
-  // The message of a long execution names its plan. This is a hint like the rest of the message: the record
-  // decides.
+  // The message of a long execution names its plan, only as a hint: the record decides.
   const plan = message.plan === undefined ? undefined : plans.get(message.plan);
   const names = plan === undefined ? [] : recordsFor(plan, message, recordsARead);
   if (names.length === 0 || store.readSteps === undefined) return undefined;
@@ -58,18 +57,18 @@ async function readPart(
 }
 
 /**
- * The step and its predecessors, if reading them is cheaper than reading all steps; empty if other records
- * matter as well, or if there are many.
+ * The step and its predecessors if reading them is cheaper than reading all steps. Empty if other records
+ * matter as well, or if there are too many.
  */
 function recordsFor(plan: Plan, { step: name, mode }: Message, recordsARead: number): readonly string[] {
   const step = graphOf(plan).step.get(name);
   if (step?.kind !== 'agent' || mode !== 'execute') return [];
-  // A failure elsewhere keeps a step that leads past a point of no return from starting.
+  // A failure elsewhere stops a step that leads past a point of no return.
   if (plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true)) return [];
   const names = [...new Set([name, ...step.after, ...stepsIn(expressionsOf(step))])];
   const before = plan.steps.indexOf(step);
   const isCheaper = before > recordsARead * (names.length + 1);
-  // At least one earlier step is left out, so that no end is written from a part, which has neither incidents
+  // Leaves out at least one earlier step, so that no end is written from a part, which has neither incidents
   // nor entries.
   const isPart = before >= names.length;
   return isCheaper && isPart && names.length <= MAX_NAMES ? names : [];

@@ -1,8 +1,8 @@
 /**
  * The Lambda function of an agent: ports → agent → SQS batch.
  *
- * Owns: one batch and its answer. Does not own: what becomes of a message (`agent/message.ts`), what ports
- * are made of (`aws/ports.ts`), an invocation (`aws/invocation.ts`).
+ * Owns: one batch and its answer. Does not own: handling a message (`agent/message.ts`), making ports
+ * (`aws/ports.ts`), an invocation (`aws/invocation.ts`).
  */
 
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
@@ -121,13 +121,13 @@ export async function handleRecord(
 }
 
 /**
- * The handler that an agent's file exports, at the agent's queue. If the file exports another agent's
- * handler, it does none of the work and says so in every execution: it would drop every message as not its
- * own, unnoticed.
+ * The handler that an agent's file exports, behind the agent's queue. If the file exports another agent's
+ * handler, it does no work and reports that to every execution: otherwise it would drop every message as not
+ * its own, unnoticed.
  * @param name of the file, and so of the agent
  */
 export function handlerOfFile(name: string, handler: AgentHandler): AgentHandler {
-  // A value that is not a handler was refused at bundling, or belongs to a test.
+  // Bundling has refused other values; this one belongs to a test.
   const { agent } = (handler.worker ?? {}) as Partial<Worker>;
   if (agent === undefined || agent.spec.name === name) return handler;
   const message = `the file of agent '${name}' exports the handler of agent '${agent.spec.name}'; nothing was done`;

@@ -1,11 +1,11 @@
 /**
  * The Lambda function of several agents, each behind its own queue.
  *
- * Owns: which agent a record belongs to, when an agent's module is loaded and for how long, what its agents
- * share: ports, plans, evaluations under way. Does not own: an agent's worker (`handler.ts`), what is carried
+ * Owns: finding a record's agent, when an agent's module is loaded and how long that may take, what its
+ * agents share: ports, plans, evaluations under way. Does not own: an agent's worker (`handler.ts`), carrying
  * on (`carry-on.ts`), which agents share a function (`infra/agent-hosts.ts`).
  *
- * A module that does not load stops its own agent only: the agent's messages go back to its queue, and no
+ * A module that does not load stops only its own agent: that agent's messages go back to its queue, and no
  * attempt is charged.
  */
 
@@ -109,7 +109,7 @@ export class Members {
     });
   }
 
-  /** Loads an agent. @throws its module's error, the same each time: Node loads no module twice */
+  /** Loads an agent. @throws the module's error, the same each time: Node loads a module only once */
   of(name: string): Promise<Member> {
     const known = this.#loaded.get(name);
     if (known !== undefined) return known;
@@ -119,8 +119,8 @@ export class Members {
   }
 
   /**
-   * Agents for which this process may keep a message. @param isAlone one message of several would delay the
-   * acknowledgement of the others
+   * The agents for which this process may keep a message. @param isAlone false for one message of several: it
+   * would delay the acknowledgement of the others
    */
   neighbours(isAlone: boolean, enter: (member: Member) => Member): Neighbours {
     const { carries, longestMs } = this.#settings;

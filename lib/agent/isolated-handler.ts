@@ -1,13 +1,13 @@
 /**
  * The handler of a Lambda function whose agent asks for processes of its own (`isolate`).
  *
- * Owns: that one file serves as both: the handler and, in a process that the handler starts, the author's
- * code. Does not own: the calls between them (`worker/isolated.ts`, `worker/isolated-calls.ts`).
+ * Owns: using one file as both the handler and, in a process that the handler starts, the author's code. Does
+ * not own: the calls between them (`worker/isolated.ts`, `worker/isolated-calls.ts`).
  *
- * The handler does claim, lease and report. If the author's code ends its process, or keeps it busy for a
- * whole lease, the handler knows that nothing of the attempt runs any more and reports this under the lease:
- * the next stage waits neither for the lease nor for the function's timeout. If the whole function dies, by
- * its timeout or with its machine, this is noticed as with any function.
+ * The handler claims, renews the lease and reports. If the author's code ends its process, or blocks it for a
+ * whole lease, the handler knows that the attempt is over and reports it under the lease: the next stage
+ * waits neither for the lease nor for the function's timeout. The death of the whole function, by its timeout
+ * or with its machine, is noticed as with any function.
  */
 
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ const IN_PROCESS = 'STEADFAST_ISOLATED';
 export function isolatedHandler(ofFile: AgentHandler, url: string): AgentHandler {
   const { agent, implementation } = ofFile.worker;
   if (process.env[IN_PROCESS] !== undefined) {
-    // Programs that the author's code starts must not take themselves for such processes.
+    // Programs that the author's code starts must not take themselves for such a process.
     Reflect.deleteProperty(process.env, IN_PROCESS);
     performCalls(new Map([[agent.spec.name, implementation]]));
     return ofFile;

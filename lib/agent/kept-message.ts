@@ -1,14 +1,14 @@
 /**
  * The message that a process keeps for itself instead of sending it, because it also has the agent's code.
  *
- * Owns: which message is kept, and for how long. Does not own: what becomes of it (`carry-on.ts`), whether
- * the process has time for its attempt (`core/execution/on-message.ts`), which agents share a process.
+ * Owns: which message is kept, and for how long. Does not own: handling it (`carry-on.ts`), whether the
+ * process has time for its attempt (`core/execution/on-message.ts`), which agents share a process.
  *
  * A kept message is a hint like any other: everything is read again, and the claim is conditional. It is kept
- * only after the report that it follows from was written. If the process then dies, this equals a death
- * between a write and its messages, and the wake time makes up for it (S12). At most one message is kept, of
- * the execution just reported, for a first attempt to execute. Probes, undos and later tries must wait for
- * the processes before them, and this process may outlive those.
+ * only after the report that it follows was written, so if the process dies then, that is a death between a
+ * write and its messages, and the wake time makes up for it (S12). At most one message is kept: a first
+ * attempt to execute, of the execution just reported. Probes, undos and later tries must wait for the
+ * processes before them, and this process may outlive those.
  */
 
 import type { Queue, Ports } from '../core/ports.ts';
@@ -27,7 +27,7 @@ export interface HostedAgent {
 export interface Neighbours {
   readonly has: (agent: string) => boolean;
   readonly of: (send: Send) => Promise<HostedAgent>;
-  /** Counts from the beginning of an invocation; after that nothing more is kept. @default 10 s */
+  /** How long after the beginning of an invocation messages are kept. @default 10 s */
   readonly longestMs?: number;
 }
 
@@ -37,7 +37,7 @@ const LONGEST_MS = 10_000;
 /** An execution of a group (`fairBy`) keeps a process from other groups at most this long. */
 const OF_GROUP_MS = 1_000;
 
-/** The message that handling one message has led to and that is neither handled nor sent yet: at most one. */
+/** Keeps at most one message that handling another led to, until it is handled or sent. */
 export class KeptMessage {
   readonly #neighbours: Neighbours;
   readonly #leftMs: () => number;
@@ -45,7 +45,7 @@ export class KeptMessage {
   #steps = 0;
   #kept: Send | undefined;
 
-  /** @param leftMs time left in the invocation; setting the clock meanwhile does not change it */
+  /** @param leftMs time left in the invocation, however the clock is set meanwhile */
   constructor(neighbours: Neighbours, leftMs: () => number) {
     this.#neighbours = neighbours;
     this.#leftMs = leftMs;
@@ -62,11 +62,11 @@ export class KeptMessage {
     if (this.#steps > 0) log.note({ what: 'carried-on', executionId, step, attempt });
   }
 
-  /** Ports for what follows from a written report: the queue keeps one message and sends the others. */
+  /** Ports for what follows a written report: their queue keeps one message and sends the others. */
   behind(ports: Ports, executionId: string): Ports {
     const { queue } = ports;
     const send: Queue['send'] = async (sends) => {
-      // An evaluation that failed halfway is repeated, and sends again the message that is kept already.
+      // A repeated evaluation sends the kept message again: leave that out.
       const others = sends.filter((one) => !this.#isKept(one) && !this.#keeps(one, executionId));
       if (others.length > 0) await queue.send(others);
     };

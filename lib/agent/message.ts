@@ -1,12 +1,12 @@
 /**
  * The agent: takes a message, claims the step, performs it, reports, and evaluates the execution again.
  *
- * Owns: the handling of one message, and of a claim whose write got no clear answer. Does not own: whether
- * the message is outdated (`decide`), what a claim needs (`claim-pass.ts`), the attempt (`attempt.ts`) and
- * its report (`reporting.ts`), the queue's acknowledgement (`handler.ts`).
+ * Owns: handling one message, and a claim whose write got no clear answer. Does not own: whether the message
+ * is outdated (`decide`), what a claim needs (`claim-pass.ts`), the attempt (`attempt.ts`) and its report
+ * (`reporting.ts`), the queue's acknowledgement (`handler.ts`).
  *
- * S5 if the answer to a claim is ambiguous, the step is read again: its token shows whether the claim was
- * written. S9 a message that could not be handled is given back, and costs no attempt.
+ * S5 if the answer to a claim is ambiguous, the step is read again: its token shows if the claim was written.
+ * S9 a message that could not be handled is given back, and costs no attempt.
  */
 
 import type { Ports } from '../core/ports.ts';
@@ -28,7 +28,7 @@ import { performAndReport } from './reporting.ts';
 const MAX_CLAIM_LAPS = 5;
 
 /**
- * @param deadline when this process is certainly dead; asked for once an answer has set its clock right
+ * @param deadline when this process is certainly dead; called after an answer has corrected its clock
  * @returns 'give-back' if the message must be delivered again, to a process with more time
  * @throws the error of a port; the message must then be delivered again
  */
@@ -51,7 +51,7 @@ export async function handleMessage(
     const claim = claimOf(plan, claimed, step, deadlineAt);
     if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial, kept);
   };
-  // If the last try lost the answer to its claim, read once more: the claim may have been written.
+  // If the last try lost its answer, read once more: the claim may have been written.
   for (let lap = 0; lap < MAX_CLAIM_LAPS || (lap === MAX_CLAIM_LAPS && isUnsure); lap += 1) {
     const [readAt, readWithMs] = [ports.clock.now(), leftMs()];
     const state = await readForClaim(ports, plans, message, lap === 0, worker.recordsARead);
@@ -61,7 +61,7 @@ export async function handleMessage(
     // Rounds up, because instants are whole and a host counts in fractions: by then it is certainly dead.
     processDeadlineAt ??= Math.ceil(deadline());
     if (isLeased(mine) && tokens.has(mine.token)) {
-      // S12 the wake time of a paused execution may be far off, and nobody waits for the end of this lease.
+      // S12 a paused execution's wake time may be far off, so bring it forward to the end of this lease.
       if (state.execution.status === 'paused')
         await carryOut(ports, plan, state, nothing(evaluateNext([mine.name], false)), readAt, mine.name);
       await perform(plan, state, mine, processDeadlineAt);

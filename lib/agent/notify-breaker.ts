@@ -15,7 +15,7 @@ import type { Worker } from './author-code.ts';
 
 /**
  * Counts the attempt's outcome.
- * @returns the breaker, if it is open now; then the failed attempt is not charged
+ * @returns the breaker if it is open now; the failed attempt is then not charged
  */
 export async function notifyBreaker(
   ports: Ports,

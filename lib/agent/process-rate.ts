@@ -1,12 +1,12 @@
 /**
- * One process's share of its agent's rate: the slots that it took and has not used.
+ * One process's share of its agent's rate: the slots that it took and has not used yet.
  *
  * Owns: when the record is written (one conditional write for as many slots as the process has used of late,
- * a share of a second at most), lost races, how long a claim waits for its slot, and that slots go in turn to
- * the groups (`fairBy`) that wait here. Does not own: the rules (`core/records/slots.ts`), what becomes of
- * the step (`core/step/defer.ts`).
+ * a share of a second at most), lost races, how long a claim waits for its slot, giving slots to the waiting
+ * groups (`fairBy`) in turn. Does not own: the rules (`core/records/slots.ts`), what happens to the step
+ * (`core/step/defer.ts`).
  *
- * Without the record nothing may begin: the service counts every call, even of a process that cannot read it.
+ * If the record cannot be read, nothing may begin: the service counts every call.
  */
 
 import type { Ports, Rates } from '../core/ports.ts';
@@ -14,16 +14,14 @@ import { type AgentRate, shareOf, type Slots, type SlotsAsked, withSlots } from 
 
 /** A slot is lost if no claim uses it within this time after its end. */
 const LATE_MS = 100;
-/** The most races that are lost in a row. */
+/** How many races may be lost in a row. */
 const MAX_LAPS = 12;
-/** The longest pause after a lost race, times the number of races lost so far. */
+/** The longest pause after a lost race; it is multiplied by the number of races lost so far. */
 const GAP_MS = 10;
 /** A process that asks again within this time may take more than one slot at once. */
 const BUSY_MS = 1_000;
 
-/**
- * The claim may be written from now until `untilAt`; or not before its turn; or the record cannot be read.
- */
+/** The claim may be written until `untilAt`; or must wait for its turn; or the record cannot be read. */
 export type Slot =
   | { readonly untilAt: number; readonly giveBack?: () => void }
   | { readonly turnAt: number }
@@ -43,7 +41,7 @@ export class ProcessRate {
   #wanted = 1;
   #last: Promise<unknown> = Promise.resolve();
   readonly #waiting: Waiting[] = [];
-  /** For each group, the round in which its latest claim has its turn; and the current round. */
+  /** By group, the round of its latest claim; and the current round. */
   readonly #rounds = new Map<string | undefined, number>();
   #round = 0;
 
@@ -65,7 +63,7 @@ export class ProcessRate {
     return { untilAt: slot.untilAt + LATE_MS, giveBack: () => this.#giveBack(slot) };
   }
 
-  /** Waits for a slot: each slot, once it begins, is for the group whose turn it is. */
+  /** Waits for a slot. Each slot that begins goes to the group whose turn it is. */
   async #inTurn({ clock }: Ports, own: Slots, group: string | undefined): Promise<Slots> {
     const waitMs = own.fromAt - clock.now();
     if (waitMs <= 0 && this.#waiting.length === 0) return own;
@@ -86,8 +84,8 @@ export class ProcessRate {
   }
 
   /**
-   * Returns a slot that the claim does not need after all: another message of this process may use it while
-   * it lasts, but not together with slots of a later time.
+   * Returns a slot that the claim did not need: another message of this process may use it while it lasts,
+   * but not together with slots of a later time.
    */
   #giveBack({ untilAt }: Slots): void {
     if (this.#slots?.untilAt === untilAt) this.#slots = { ...this.#slots, count: this.#slots.count + 1 };
@@ -105,7 +103,7 @@ export class ProcessRate {
     this.#wanted = isBusy ? Math.min(this.#wanted * 2, shareOf(this.#perSecond)) : 1;
     try {
       for (let lap = 0; lap < MAX_LAPS; lap += 1) {
-        // The record that this process wrote last may still be the latest: then no read is needed.
+        // The record that this process wrote last may still be the latest: try without reading it.
         if (lap > 0) {
           await ports.clock.sleep(Math.floor(ports.random.number() * GAP_MS * lap));
           this.#known = await rates.read(this.#agent);

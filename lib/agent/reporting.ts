@@ -2,11 +2,11 @@
  * Performs an attempt and writes its report once, however often the store's answer is lost, then does what
  * follows.
  *
- * Owns: the repetitions, until the report is written or refused or the process ends, and what an ambiguous
- * answer to it means. Does not own: what a report says (`attempt.ts`), what becomes of the step
- * (`core/step/report.ts`), the loop of evaluations (`engine/reconcile.ts`).
+ * Owns: repeating until the report is written or refused or the process ends, and what an ambiguous answer
+ * means. Does not own: what a report says (`attempt.ts`), what happens to the step (`core/step/report.ts`),
+ * the loop of evaluations (`engine/reconcile.ts`).
  *
- * S5 after an ambiguous answer the token decides whether the report took place, never the answer.
+ * S5 after an ambiguous answer the token, never the answer, shows if the report was written.
  */
 
 import type { Ports } from '../core/ports.ts';
@@ -33,8 +33,8 @@ export const STORE_RETRY_MS = 200;
 const MAX_STORE_RETRY_MS = 5_000;
 
 /**
- * Runs the author's code, then reports what became of it.
- * @param kept keeps a message that follows from a success whose code has returned
+ * Runs the author's code, then reports its outcome.
+ * @param kept keeps a message that follows a success whose code has returned
  * @throws as `deliverReport`
  */
 export async function performAndReport(
@@ -55,16 +55,15 @@ export async function performAndReport(
   try {
     await deliverReport(ports, worker, claim, report, mayKeep ? kept : undefined);
   } finally {
-    // Until `processDeadline` the author's code may still act, even if its report could not be written. If
-    // this process were given back now, it would be frozen and go on beside its next message, later than that
-    // (S10): it is kept busy until the code returns or the platform ends it.
+    // The author's code may act until `processDeadline`, even if its report could not be written. A process
+    // that was given back now would be frozen, and would go on beside its next message, later than that
+    // (S10). So it stays busy until the code returns or the platform ends it.
     if (!report.codeReturned) await work;
   }
   if (report.codeReturned && !lost) return;
   const { codeReturned } = await work;
   if (!codeReturned) return;
-  // Others wait for the process deadline of an attempt whose lease is over; they need not wait any longer
-  // (S10).
+  // Others wait for the process deadline of an attempt that lost its lease; its end spares them that (S10).
   const { state, planStep, token } = claim;
   await recordDeath(ports, plans, {
     executionId: state.execution.id,
@@ -75,8 +74,8 @@ export async function performAndReport(
 }
 
 /**
- * Tries until the report is written or refused, or the process's time is over: the work is done and must not
- * be lost.
+ * Tries until the report is written or refused, or the process's time is over: the work is done, and its
+ * report must not be lost.
  */
 async function deliverReport(
   ports: Ports,
@@ -91,7 +90,8 @@ async function deliverReport(
       if (!onTime && !(await rereadClaim(ports, claim))) return;
       const reported = await reportOnce(ports, claim, report, onTime);
       if (reported === 'nothing') return;
-      // Keeps a message only if the report was written at once: what follows from a late one may be outdated.
+      // Keeps a message only after a report that was written at once: what follows a late one may be
+      // outdated.
       const own = onTime ? (kept?.behind(ports, claim.state.execution.id) ?? ports) : ports;
       if (reported !== 'conflict') return await followUp(own, worker, claim, reported.unread);
     } catch (error) {
@@ -103,9 +103,9 @@ async function deliverReport(
 }
 
 /**
- * Does what follows from a written report. It tries once more; after that a supervisor does it at the wake
- * time, so that this process is not kept busy.
- * @param unread work that needs no read begins at once, without waiting for the rest
+ * Does what follows a written report. It tries twice; after that a supervisor does it at the wake time, so
+ * that this process is not kept busy.
+ * @param unread work that needs no read, begun without waiting for the rest
  */
 async function followUp(
   ports: Ports,
@@ -129,7 +129,7 @@ async function followUp(
   }
 }
 
-/** Writes the report, unless it was written before. @returns what follows from it */
+/** Writes the report unless it was written before. @returns what follows */
 async function reportOnce(
   ports: Ports,
   claim: Claim,
@@ -140,12 +140,12 @@ async function reportOnce(
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isLeased(record);
   if (released && !adoptsLate(record, report, mayStillSucceed(plan, planStep, state))) {
-    // The report, or the end of the lease, was written earlier: only what follows may be missing.
+    // The report, or the end of the lease, was written before: only what follows may be missing.
     return {};
   }
   const inputs = decisionInputsOf(ports);
   const { now } = inputs;
-  // Pauses do not count as the step's time. A read before the end of that time may have missed a pause.
+  // Pauses do not count as the step's time. An earlier read may have missed a pause.
   const isOver = record?.mode !== 'undo' && isTimeOver(planStep, state, now);
   if (isOver && !isTimeOver(planStep, state, claim.rereadAt ?? 0)) return 'conflict';
   const { decision } = await decideWith(ports, plan, state, {

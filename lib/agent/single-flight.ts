@@ -4,11 +4,11 @@
  * Owns: which caller evaluates, and which waits for another's evaluation. Does not own: what an
  * evaluation does (`engine/reconcile.ts`).
  *
- * The messages of a batch often are steps of one execution, and their reports are written within
- * milliseconds. If each evaluated by itself, each would read the whole execution, and after its last steps
- * each would try to write its end, and only one would succeed. An evaluation that begins after a report was
- * written covers it: so while one is under way, all further requests become the next one. If the store does
- * not answer the evaluation under way, they fail with it: each caller bounds its own tries.
+ * Messages of a batch often are steps of one execution, and their reports are written within milliseconds. If
+ * each evaluated by itself, each would read the whole execution, and after the last steps each would try to
+ * write its end, though only one can succeed. An evaluation that begins after a report was written covers
+ * that report, so while one is under way all further requests share the next one. If the store does not
+ * answer, they fail together: each caller limits its own tries.
  */
 
 import { type AffectedSteps, joined } from '../core/decisions/decision.ts';
@@ -31,17 +31,17 @@ export class SingleFlight {
   readonly #atWork: { messages: number };
 
   /**
-   * @param atWork counts the process's messages that may send something soon; a message that waits for
-   * another's evaluation does not count
+   * @param atWork counts messages of this process that may soon send something; one that waits for another's
+   * evaluation does not count
    */
   constructor(atWork = { messages: 0 }) {
     this.#atWork = atWork;
   }
 
   /**
-   * @param evaluate runs for this caller alone if no other evaluation is under way, else once for all that
-   * waited; it reads first
-   * @throws the error of the evaluation that the caller's became part of, or waited for
+   * @param evaluate reads first. It runs for this caller alone if no other evaluation is under way, else once
+   * for all that waited
+   * @throws the error of the evaluation that covered, or preceded, the caller's
    */
   async take(executionId: string, affected: AffectedSteps, evaluate: Evaluate): Promise<void> {
     const flight = this.#flights.get(executionId);

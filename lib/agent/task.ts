@@ -1,11 +1,11 @@
 /**
  * The task of an attempt: its input and its output, loaded if they are stored outside the table.
  *
- * Owns: what is read for it, how long loading is tried, and what is reported if loading fails. Does not own:
- * the call of the author's code (`author-code.ts`), the lease meanwhile (`attempt.ts`).
+ * Owns: what an attempt reads, how long loading is tried, and what is reported if it fails. Does not own:
+ * calling the author's code (`author-code.ts`), the lease meanwhile (`attempt.ts`).
  *
- * Nothing was executed, so the recovery decides whether a failed load is retried, and the failure says
- * nothing about the service.
+ * After a failed load nothing was executed: the recovery decides about a retry, and the failure shows nothing
+ * about the service.
  */
 
 import { leftOutIn, lostValue } from '../core/step/left-out.ts';
@@ -66,7 +66,7 @@ function taskOf(ports: Ports, planStep: AgentStep, state: Snapshot, ctx: Attempt
 
 const modeOf = ({ name }: AgentStep, { steps }: Snapshot): Task['mode'] => (steps[name] as LeasedStep).mode;
 
-/** The failure for a value that the task reads and that is gone. */
+/** The failure if a value that the task reads is lost. */
 function lostFor({ name, input }: AgentStep, state: Snapshot, { mode }: Task): Failure | undefined {
   if (state.values === undefined || state.values.lost.size === 0) return undefined;
   const { keyInput, outputAt: ref } = state.steps[name] as LeasedStep;
@@ -76,7 +76,7 @@ function lostFor({ name, input }: AgentStep, state: Snapshot, { mode }: Task): F
   return mode === 'undo' && isOutputLost ? lostValue('its output', ref.bytes) : undefined;
 }
 
-/** So begins the failure for a value that may be there at the next attempt. */
+/** How the failure begins if the value may be there at the next attempt. */
 export const NOT_LOADED = 'it reads a large value that cannot be loaded';
 
 const unread = (error: unknown): Failure => ({

@@ -1,9 +1,9 @@
 /**
  * The failed calls of one process that are not yet in the record of their agent's breaker.
  *
- * Owns: which write carries which of them, and that a call is counted once: attempts fail at the same time,
- * and the answer to a write may come after another attempt has read what it wrote. Does not own: when the
- * record is read and written (`breaker.ts`).
+ * Owns: which write contains which calls, and counting each call once: attempts fail at the same time, and a
+ * write may be answered after another attempt has read it. Does not own: when the record is read and written
+ * (`breaker.ts`).
  */
 
 import type { FailedCall } from '../core/records/unanswered.ts';
@@ -14,7 +14,7 @@ export interface Failed {
   readonly isTrial: boolean;
 }
 
-/** What one write carries. */
+/** What one write contains. */
 interface Carried {
   readonly failed: readonly Failed[];
   readonly answered: number;
@@ -47,8 +47,8 @@ export class Unwritten {
   }
 
   /**
-   * Notes that the write took place: what it carried is in the record. Only the first such notice counts.
-   * @returns how many answered calls it carried; 0 after the first notice
+   * Notes that a write took place, and with it what it contained. Only the first note counts.
+   * @returns how many answered calls it contained; 0 after the first note
    */
   settle(writeId: string | undefined): number {
     const carried = writeId === undefined ? undefined : this.#carried.get(writeId);

@@ -1,14 +1,13 @@
 /**
- * One page of a bulk action: each of its executions gets the command.
+ * Gives the command of a bulk action to each execution of one page.
  *
- * Owns: that each execution is acted on once, the answer for one to which the command no longer applies, and
- * that a page is counted once.
- * Does not own: the commands themselves (`commands.ts`, `incidents.ts`, `callbacks.ts`), the sum
- * (`core/operators/bulk.ts`).
+ * Owns: acting on each execution once, the answer for one to which the command no longer applies, and
+ * counting a page once. Does not own: the commands themselves (`commands.ts`, `incidents.ts`,
+ * `callbacks.ts`), the sum (`core/operators/bulk.ts`).
  *
  * It acts in the name of the person who confirmed it, under the command id `<bulk>.<execution>`. If its
- * process dies and the page is done again, that id shows what has been acted on. The command does not apply
- * to a failure or a question that came after the bulk action was made.
+ * process dies and the page is done again, that id shows which executions have the command already. The
+ * command does not apply to failures or questions that came after the bulk action was made.
  */
 
 import { incidentsIn, openQuestions } from '../core/records/snapshot.ts';
@@ -44,24 +43,24 @@ import { type Scheduler, show } from './start.ts';
 /** How many executions get the command at the same time. */
 const LANES = 10;
 /**
- * From this try on, an execution that fails for an unknown reason is counted as failed, and no longer delays
- * its page.
+ * From this try on, an execution that fails for an unknown reason counts as failed, so that it no longer
+ * delays its page.
  */
 const LAST_TRIES = PAGE_TRIES - 5;
-/** The most races lost in a row, against pages that add their counts to the same total. */
+/** How many races a page may lose in a row against others that add to the same total. */
 const MAX_LAPS = 20;
 const MAX_MESSAGE = 300;
 
 /**
- * Refusals besides those of the commands: the execution asks nothing that the command could answer, or it
- * asks several things.
+ * Refusals besides those of the commands: the execution asks nothing that the command could answer, or asks
+ * several things.
  */
 const NOT_ASKED = 'not-asked';
 const SEVERAL_ASKED = 'several-asked';
 /** The code with which a rejected approval fails. */
 const REJECTED = 'rejected';
 
-/** Codes of permanent refusals: trying again cannot help. */
+/** Codes of refusals that trying again cannot change. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'already-closed',
   'already-resolved',
@@ -92,8 +91,8 @@ export interface PageAttempt {
 }
 
 /**
- * Acts on a page, or finds that the page is done.
- * @throws PermanentError if there is no such page to act on; any other error: some of its executions could
+ * Acts on a page, unless it is done already.
+ * @throws PermanentError if there is no such page to act on; any other error if some of its executions could
  * not get the command yet
  */
 export async function actOnPage(
@@ -142,8 +141,8 @@ async function obeyed(
 }
 
 /**
- * Writes the page's counts together with the total, so that it is counted once; if two processes do it, one
- * counts it.
+ * Writes the page's counts together with the total. If two processes do it, only one write succeeds, so the
+ * page is counted once.
  */
 async function counted(
   { ports }: Scheduler,
@@ -254,8 +253,8 @@ async function answerApproval(
   );
   const isMeant = (name: string): boolean => (state.questions?.[name]?.openedAt ?? 0) <= createdAt;
   const meant = open.filter(isMeant);
-  // An answer given since then is either the same person's same answer, or this one is refused; another
-  // question may have been asked after it.
+  // An answer given since then either repeats the same person's answer, or means that this one is refused,
+  // although another question may have been asked later.
   const [answered] = names.filter(
     (name) =>
       SETTLED.has(state.steps[name]?.status ?? '') &&

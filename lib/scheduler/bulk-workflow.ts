@@ -1,11 +1,11 @@
 /**
- * The workflow of a bulk action: an agent that every deployment has obeys it page by page.
+ * The workflow of a bulk action: an agent of every deployment acts on one page after the other.
  *
- * Owns: the plan, how often a page is tried, and that a pause defers pages. Does not own: what is done with a
- * page (`bulk-page.ts`), who starts it (`bulks.ts`).
+ * Owns: the plan, how often a page is tried, deferring pages during a pause. Does not own: what is done with
+ * a page (`bulk-page.ts`), who starts it (`bulks.ts`).
  *
  * One part of the list is under way at a time: 25 pages, all sent at once. The parts do not see a pause of
- * the execution, so the agent asks for it before it takes a page: pages under way go on, and no other page
+ * the execution, so the agent reads it before it takes a page: pages under way continue, and no other page
  * begins.
  */
 
@@ -24,13 +24,13 @@ export interface PageInput {
   readonly page: number;
 }
 
-/** How many executions of a page have obeyed, and how many have refused. */
+/** How many executions of a page obeyed the command, and how many refused it. */
 export interface PageOutput {
   readonly applied: number;
   readonly refused: number;
 }
 
-/** How often a page is tried: for more than an hour. */
+/** How often a page is tried, which takes more than an hour. */
 export const PAGE_TRIES = 20;
 
 const schemaOf = <T>(isIt: (value: Readonly<Record<string, unknown>>) => boolean): StandardSchemaV1<T> => ({
@@ -96,8 +96,8 @@ export const bulkWorkflow: Workflow = {
 const DEFERRED_MS = 30_000;
 
 /**
- * The pause of the bulk action, for a page of the part. It counts from now: unlike calls, pages need no time
- * to come back one by one.
+ * Defers a page while its bulk action is paused. The time counts from now: unlike calls, pages need not
+ * return one by one.
  */
 export async function deferredByPause(
   { store, clock }: Ports,

@@ -1,14 +1,14 @@
 /**
  * Bulk actions: one command for many executions, made, collected, confirmed.
  *
- * Owns: which executions it applies to, that nothing acts before it is confirmed, repeated calls, and what is
- * refused with which code. Does not own: the records (`core/operators/bulk.ts`), what is done with a page
- * (`bulk-page.ts`), the filters (`lists.ts`).
+ * Owns: which executions a bulk action applies to, letting nothing act before the confirmation, repeated
+ * calls, and what is refused with which code. Does not own: the records (`core/operators/bulk.ts`), what is
+ * done with a page (`bulk-page.ts`), the filters (`lists.ts`).
  *
  * Its executions are stored page by page while they are counted, so that it acts on exactly what was shown.
- * Each call does a bounded part of collecting, which ends before anything begins. The confirmation is one
- * write, then a start under an id that follows from the bulk action's: a repeated confirmation finds the same
- * execution, which no longer needs its starter.
+ * Each call collects for a bounded time, and collecting ends before anything acts. The confirmation is one
+ * write, then a start under an id derived from the bulk action's. So a repeated confirmation finds the same
+ * execution, which no longer needs the caller that started it.
  */
 
 import {
@@ -41,7 +41,7 @@ import { bulkWorkflow } from './bulk-workflow.ts';
 import { list, listed, type ListRequest, withPlans } from './lists.ts';
 import { idOfKey, type Registered, type Scheduler, startOf, workflowOf } from './start.ts';
 
-/** How long one call collects, and how many pages at most: they are written at once. */
+/** How long one call collects, and the most pages it collects: they are written together. */
 const COLLECT_MS = 5_000;
 const PAGES_OF_A_CALL = 50;
 
@@ -126,7 +126,7 @@ function withIds(bulk: Bulk, ids: readonly string[]): Written {
   return collected(bulk, { ids, leftOut: 0 });
 }
 
-/** Leaves out an execution that does not exist: there is nothing to act on. */
+/** Finds the execution started with the key; if there is none, there is nothing to act on. */
 async function startedWith(
   scheduler: Scheduler,
   command: BulkCommand,
@@ -137,7 +137,7 @@ async function startedWith(
   return { ids, leftOut: items.length - ids.length };
 }
 
-/** The filter with its times fixed now, so that it does not include later executions. */
+/** Fixes the filter's times, so that it does not include later executions. */
 function frozen(
   scheduler: Scheduler,
   command: BulkCommand,
@@ -147,7 +147,7 @@ function frozen(
   const { atRisk, key: _key, ...asked } = withPlans(scheduler, filter);
   const { workflow, statuses, tag, code, plan, plansNot, until = Number.POSITIVE_INFINITY } = asked;
   if (workflow !== undefined) workflowOf(scheduler, workflow);
-  // Another index finds by the given criteria, and drops the others itself.
+  // Any of these criteria selects another index; statuses that cannot be acted on are then left out later.
   const isOpenToAny = [statuses, tag, code, plan, plansNot, atRisk].every((one) => one === undefined);
   return {
     ...asked,
@@ -200,7 +200,7 @@ async function found(scheduler: Scheduler, { filter = {}, command, cursor: from 
   return { ids: [...ids], leftOut, ...defined({ cursor }) };
 }
 
-/** @param writeId of the next version; without it, this is the first version */
+/** @param writeId of the next version; absent for the first version */
 function collected(bulk: Bulk, { ids, leftOut, cursor }: Found, writeId?: string): Written {
   const { cursor: _before, ...before } = bulk;
   const { goneAt } = bulk;
@@ -226,8 +226,9 @@ function collected(bulk: Bulk, { ids, leftOut, cursor }: Found, writeId?: string
 }
 
 /**
- * Confirms: from now on it acts, in the name of the person who confirms. A repeated call changes nothing.
- * @param as 'answer': it answers approvals, for which a caller needs a separate right
+ * Confirms a bulk action, so that it acts from now on in the confirming person's name. A repeated call
+ * changes nothing.
+ * @param as 'answer' if it answers approvals, for which a caller needs a separate right
  * @throws SteadfastError `unknown-bulk`, `not-collected`, `empty-bulk`, `bulk-expired`, `bad-request`
  */
 export async function confirmBulk(
@@ -296,9 +297,9 @@ const registered = ({ hash }: Scheduler): Registered => ({
 
 export interface ShownBulk {
   readonly bulk: Bulk;
-  /** Before the confirmation: the first of its executions. */
+  /** Before the confirmation: the first executions it will act on. */
   readonly examples: readonly Execution[];
-  /** After the confirmation: the execution that obeys it, once it has begun. */
+  /** After the confirmation: the execution that carries it out, once it has begun. */
   readonly execution?: Execution;
   readonly executionId: string;
   readonly pagesDone: number;

@@ -1,12 +1,11 @@
 /**
  * Callbacks: the external party answers a step through the API.
  *
- * Owns: the token, the check of an answer, repeated answers, and what is refused with which code. Does not
- * own: what an answer writes (`core/waiting/waits.ts`).
+ * Owns: the token, checking an answer, repeated answers, and what is refused with which code. Does not own:
+ * what an answer writes (`core/waiting/waits.ts`).
  *
- * Whoever has the token may answer: its last part is a fresh id that only this execution's record and the
- * party that was given the token know. If the reply to an answer was lost, the repeated answer gets the same
- * reply.
+ * The token is enough to answer: its last part is a fresh id that only this execution's record and the party
+ * that got the token know. If the reply to an answer is lost, repeating the answer gets the same reply.
  */
 
 import { stateAfterRetry } from '../core/execution/after-retry.ts';
@@ -50,10 +49,10 @@ export async function closeCallback(
   for (;;) {
     const readAt = ports.clock.now();
     const { state, plan, step } = await shownFor(scheduler, executionId, name, token);
-    // A trigger is not a person, so four eyes would let it pass (S19).
+    // A trigger is not a person, but four eyes would count it as another one (S19).
     if (step.kind === 'approval' && by?.kind === 'trigger') throw unknownCallback();
     const answer = await checkedAnswer(scheduler, plan, step, given, by);
-    // A callback that failed before the execution was retried is open again.
+    // A retry of the execution has reopened a callback that failed before.
     const counted = stateAfterRetry(plan, state);
     const repeated = await withValues(ports, counted, (known) =>
       isRepeated(scheduler, step, known, answer, by),
@@ -81,7 +80,7 @@ export async function closeCallback(
   }
 }
 
-/** Ends the step of a late answer at once, so that a pause before the next supervisor cannot reopen it. */
+/** Ends the step after a late answer at once, so that a pause before the next supervisor cannot reopen it. */
 async function ended(
   { ports }: Scheduler,
   plan: Plan,
@@ -117,8 +116,8 @@ const unknownCallback = (): SteadfastError =>
   refuse('unknown-callback', 'there is no callback with this token');
 
 /**
- * Whether this is the same answer again: for an approval by the same person, for a callback by any holder of
- * its token.
+ * True if the same answer was given before: for an approval by the same person, for a callback by any holder
+ * of its token.
  */
 function isRepeated(
   { personalRoles }: Scheduler,
@@ -142,7 +141,10 @@ function isRepeated(
   return canonicalJson(known as Json) === canonicalJson(said as Json);
 }
 
-/** Ignores who answered: one person may use several sessions of a role, each with its own name. */
+/**
+ * Compares answers without who gave them: one person may use several sessions of a role, each with its own
+ * name.
+ */
 function withoutBy(output: Json | undefined): Json | undefined {
   if (typeof output !== 'object' || output === null || Array.isArray(output)) return output;
   return Object.fromEntries(Object.entries(output).filter(([key]) => key !== 'by'));

@@ -1,5 +1,5 @@
 /**
- * The canary: an execution of two steps that comes to its end only if every part of a deployment works.
+ * The canary: an execution of two steps that ends only if every part of the deployment works.
  *
  * Owns: the plan. Does not own: when it is started and what its absence means (`infra/canary.ts`).
  *

@@ -1,11 +1,11 @@
 /**
  * Checks the input that a step gives to a child execution against the child's schema.
  *
- * Owns: which schema belongs to a plan. Does not own: what becomes of a step whose input is
- * refused (`engine/children.ts`).
+ * Owns: which schema belongs to a plan. Does not own: what happens to a step whose input is refused
+ * (`engine/children.ts`).
  *
- * A schema is code, and a child's plan is data that may be older: the schema checks the input only if its
- * workflow has the same plan.
+ * A schema is code, and a child's plan is data that may be older. So a schema checks the input only if its
+ * workflow still has the same plan.
  */
 
 import type { Workflow } from '../core/plan/workflow.ts';
@@ -13,7 +13,7 @@ import type { ChildInputs } from '../core/ports.ts';
 import { canonicalJson, type Json } from '../core/values/json.ts';
 import { check } from '../engine/schema.ts';
 
-/** @param workflows those that are started from outside; their descendants are included */
+/** @param workflows those that are started from outside; the workflows that they run are added */
 export function childInputsOf(workflows: readonly Workflow[]): ChildInputs | undefined {
   const children = new Set<Workflow>();
   const collect = (workflow: Workflow): void => {
@@ -32,7 +32,7 @@ export function childInputsOf(workflows: readonly Workflow[]): ChildInputs | und
       const schema = schemas.get(keyOf(plan));
       if (schema === undefined) return undefined;
       const checked = await check(schema, input);
-      // A schema that throws says nothing about the input.
+      // If the schema throws, nothing is known about the input.
       return 'issues' in checked && checked.threw !== true ? checked.issues : undefined;
     },
   };

@@ -1,8 +1,8 @@
 /**
  * Obeys operators' commands: cancel, pause, resume, retry.
  *
- * Owns: repeated commands, two operators at once, and what is refused with which code. Does not own: when a
- * command is possible and what it writes (`core/operators/obey.ts`).
+ * Owns: repeated commands, two operators acting at once, and what is refused with which code. Does not own:
+ * when a command is possible and what it writes (`core/operators/obey.ts`).
  */
 
 import {
@@ -42,8 +42,8 @@ export interface CommandRequest {
 }
 
 /**
- * Cancels: nothing new starts, and acts are undone; with `undo: false` they are left as they are.
- * @throws SteadfastError `unknown-execution`; `key-reused`, as with every command, if another command had its
+ * Cancels: nothing new starts, and effects are undone; with `undo: false` they stay.
+ * @throws SteadfastError `unknown-execution`; `key-reused`, as for every command, if another command had its
  * id; `not-cancelable` if it has ended, is being undone for another reason, or is past a point of no return
  */
 export const cancel = (
@@ -57,7 +57,7 @@ export const cancel = (
   });
 
 /**
- * Pauses this execution only, not those that it has started: nothing new starts, work under way goes on to
+ * Pauses this execution, not those that it has started: nothing new starts, and work under way continues to
  * its end.
  * @throws SteadfastError `unknown-execution`, `not-pausable`
  */
@@ -79,9 +79,9 @@ export const resume = (
 ): Promise<Execution> => obeyed(scheduler, executionId, request, { type: 'resume' });
 
 /**
- * Lets a failed execution go on where it failed, or resolves all incidents of a waiting one with 'retry'.
- * @param request `asOf`: failures and questions after that time are excluded; `input`: replaces the input of
- * the failed `step`
+ * Makes a failed execution continue where it failed, or resolves all incidents of a waiting one with 'retry'.
+ * @param request `asOf`: ignores failures and questions after that time; `input`: replaces that of the failed
+ * `step`
  * @throws SteadfastError `unknown-execution`, `not-retryable`, `bad-input`, `too-large`, `unknown-caller`,
  * `too-many-people`
  */
@@ -141,8 +141,8 @@ async function obeyed(
     const acted = command.type === 'retry' ? await acting(scheduler, plan, state, command) : {};
     const event = { ...command, ...acted, ...decisionInputsOf(ports) };
     const { decision } = await decideWith(ports, plan, state, event);
-    // The command is under way and was repeated without an id, or the remaining questions can no longer be
-    // answered safely.
+    // The command was repeated without an id while it is under way, or no remaining question can be answered
+    // safely any longer.
     if (decision.write === undefined && (known !== undefined || isUnderWay(execution, command)))
       return execution;
     if (decision.write === undefined) continue;
@@ -158,7 +158,7 @@ function problemOf(plan: Plan, state: Snapshot, command: Command, now: number): 
   return notMeant(state, command) ?? commandProblem(plan, state, command, now);
 }
 
-/** Refuses a command, except a cancel, if no more command ids can be remembered. */
+/** Refuses a command other than a cancel if no more command ids can be remembered. */
 function refuseWhereFull(execution: Execution, { type, commandId }: Command, now: number): void {
   if (type === 'cancel' || commandId === undefined || !isMemoryFull(execution, now)) return;
   throw refuse(
@@ -167,7 +167,7 @@ function refuseWhereFull(execution: Execution, { type, commandId }: Command, now
   );
 }
 
-/** Refuses it: if it were answered as a repeat, it would silently not be obeyed. */
+/** Refuses the command: answering it as a repeat would silently drop it. */
 function keyReused({ id }: Execution, { type }: Command, { at, other = type }: Obeyed): SteadfastError {
   const body = other === type ? ' with another body' : '';
   return refuse(
@@ -177,7 +177,7 @@ function keyReused({ id }: Execution, { type }: Command, { at, other = type }: O
   );
 }
 
-/** A retry counts as an act of a person; an input that it gives must fit the agent that gets it. */
+/** A retry counts as an act of a person. Checks that the input it gives fits the agent that gets it. */
 async function acting(
   scheduler: Scheduler,
   plan: Plan,
@@ -186,7 +186,7 @@ async function acting(
 ): Promise<{ readonly acted?: Acted }> {
   if (input === undefined) return entry(scheduler, state, by, 'retried');
   const record = stepForInput(plan, state, step);
-  // The step's recovery begins again.
+  // Stage 0, because the step's recovery begins again.
   await checkGiven(scheduler, plan, record && { ...record, stage: 0 }, { input });
   return entry(scheduler, state, by, 'gave-input');
 }

@@ -39,13 +39,14 @@ import type { Scheduler } from './start.ts';
 /** The API answers within 29 s. */
 const WITHIN_MS = 20_000;
 const AT_A_TIME = 8;
-/** Reads of a mailbox that others write meanwhile. */
+/** How often a mailbox is read that others write meanwhile. */
 const MOST_LAPS = 10;
 /** The default of `Erasure`. */
 const WRITTEN_WITHIN_MS = 60_000;
 
 /**
- * @throws SteadfastError `unknown-execution`: nothing of it exists; `not-erasable`: it is open, may still
+ * Erases an execution and all below it.
+ * @throws SteadfastError `unknown-execution` if nothing of it exists; `not-erasable` if it is open, may still
  * act, or belongs to another execution
  */
 export async function erase(
@@ -68,14 +69,14 @@ export async function erase(
 
 type Erasing = Scheduler & {
   readonly erasure: Erasure;
-  /** The executions that are over, by id. */
+  /** The executions found to be over, by id. */
   readonly judged: Map<string, Execution>;
   readonly untilAt: number;
 };
 
 const notErasable = (why: string): SteadfastError => refuse('not-erasable', why);
 
-/** Refuses an execution that another one runs: it goes with that one, which may still undo it. */
+/** Refuses an execution that another one runs: it is erased with that one, which may still undo it. */
 async function refusePart({ ports }: Erasing, execution: Execution | undefined): Promise<void> {
   const { parent } = execution ?? {};
   if (execution === undefined || parent === undefined) return;
@@ -114,9 +115,9 @@ async function refuseUnfinished(erasing: Erasing, id: string, records: readonly 
 }
 
 /**
- * When the last of its records was made, as far as the records say. A claim or a start that was decided
- * earlier finds no record in its way once they are gone, and would repeat what is done. The start of a step's
- * execution may be recorded as late as that execution's end.
+ * When its last record was made, as far as the records say. Once they are gone, a claim or start that was
+ * decided earlier finds no record in its way and would repeat what is done. The start of a step's execution
+ * may be recorded as late as that execution's end.
  */
 const lastNewAt = ({ startedAt }: Execution, records: readonly Found[]): number =>
   Math.max(
@@ -126,7 +127,7 @@ const lastNewAt = ({ startedAt }: Execution, records: readonly Found[]): number 
     ),
   );
 
-/** @returns what existed of it, with the execution of another life if there is one by now */
+/** @returns its records that existed, and the execution of another life if there is one now */
 async function removeOwn(
   { erasure, judged }: Erasing,
   id: string,
@@ -143,7 +144,7 @@ async function removeOwn(
   }
 }
 
-/** @returns whether all of it is gone */
+/** @returns true if all of it is gone */
 async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
   const { erasure, ports, untilAt } = erasing;
   const { records, found } = await removeOwn(erasing, id);
@@ -160,7 +161,8 @@ async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
   const kept = isOther ? found.life : undefined;
   if (!(await removeMail(erasing, id, records, kept))) return false;
   const below = await childrenOf(erasure, id, records);
-  // From the last number: the remaining ones are found by their numbers, from the first on.
+  // From the last number down, because a repeated call searches for the remaining ones from the first number
+  // up.
   for (const child of below.toReversed())
     if (ports.clock.now() > untilAt || !(await eraseAll(erasing, child))) return false;
   const beside = records.filter(isBeside).filter((one) => besideOf(one).life !== kept);
@@ -173,9 +175,10 @@ async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
 }
 
 /**
- * A sender, or a supervisor that takes the wake time off, may write the mailbox in between: it is read again
- * until nothing is left. The audit removes what a sender writes later still; that send is refused.
- * @returns whether all of it is gone
+ * Removes a mailbox. A sender, or a supervisor that removes the wake time, may write it in between, so it is
+ * read again until nothing is left. What a sender writes even later is removed by the audit, and the send is
+ * refused.
+ * @returns true if all of it is gone
  */
 async function removeMail(
   { erasure, ports, untilAt }: Erasing,
@@ -193,7 +196,7 @@ async function removeMail(
   return left.length === 0;
 }
 
-/** A value that no record names may belong to a start under way. */
+/** True if no start under way can need a value that no record names. */
 const isOfNoStart = (storedAt: number, now: number): boolean => storedAt < now - START_MS;
 
 async function removeEach(erasure: Erasure, found: readonly Removable[]): Promise<void> {
@@ -203,7 +206,7 @@ async function removeEach(erasure: Erasure, found: readonly Removable[]): Promis
 
 const lifeIn = (key: string): string => key.split('/')[2] ?? '';
 
-/** Covers all lives: a start that found the execution there, or died, has left its own values. */
+/** Removes the values of all lives: a start that died, or found the execution, has left some of its own. */
 async function removeValues(
   { values }: Erasure,
   id: string,
@@ -220,9 +223,9 @@ async function removeValues(
 }
 
 /**
- * The executions of its steps, of all epochs and tries. They were started in the order of their numbers: the
- * first missing number beyond those that the step's record knows is the end. A number before it may have been
- * erased by itself, once this execution's own record was gone.
+ * The executions of its steps, of all epochs and tries. They were started in the order of their numbers, so
+ * the first missing number beyond those in the step's record is the end. An earlier number may be missing,
+ * erased by itself once this execution's own record was gone.
  */
 async function childrenOf(erasure: Erasure, id: string, records: readonly Found[]): Promise<string[]> {
   const steps = stepsIn(records);

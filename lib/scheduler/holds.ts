@@ -1,8 +1,8 @@
 /**
  * The commands that pause a workflow or an agent, and those that end the pause.
  *
- * Owns: which agents there are, repeated commands, two operators and failing calls at once. Does not own: how
- * a hold begins and ends (`core/records/hold.ts`), what it prevents (`core/holds/workflow-pause.ts`,
+ * Owns: which agents there are, repeated commands, conflicts with other operators and failing calls. Does not
+ * own: how a hold begins and ends (`core/records/hold.ts`), what it prevents (`core/holds/workflow-pause.ts`,
  * `core/step/breaker.ts`), when processes read it (`paused-starts.ts`, `agent/breaker.ts`,
  * `supervisor/admission.ts`).
  */
@@ -25,14 +25,13 @@ const REASON = 'paused by an operator';
 
 type Paused = Pick<WorkflowPause, 'pause' | 'lastPause'>;
 
-/** The pause as it is stored now. */
+/** The pause of a workflow as it is stored now. */
 export async function showPause({ ports }: Scheduler, workflow: string): Promise<Paused> {
   return pausedIn(await ports.workflowPauses?.read(workflow));
 }
 
 /**
- * From now on, new executions of the workflow are born paused; a workflow that is already paused stays as it
- * is.
+ * Makes new executions of the workflow start paused. A workflow that is already paused stays as it is.
  * @throws SteadfastError `unknown-workflow`
  */
 export const pauseWorkflow = (
@@ -45,7 +44,7 @@ export const pauseWorkflow = (
   );
 
 /**
- * New executions of the workflow are born running again. Those that were born paused stay paused until each
+ * Makes new executions of the workflow start running again. Those that started paused stay paused until each
  * is resumed.
  * @throws SteadfastError `unknown-workflow`
  */
@@ -77,8 +76,8 @@ const pausedIn = (record: WorkflowPause | undefined): Paused =>
   defined({ pause: record?.pause, lastPause: record?.lastPause });
 
 /**
- * Nothing is sent to the agent any more; work under way goes on to its end. An agent that is already paused
- * stays as it is.
+ * Stops sending to the agent; work under way continues to its end. An agent that is already paused stays as
+ * it is.
  * @throws SteadfastError `unknown-agent`
  */
 export const pauseAgent = (

@@ -1,8 +1,8 @@
 /**
  * Resolutions: operators' answers to incidents. Other commands are in `commands.ts`.
  *
- * Owns: two operators at once, the check of a person's input or output, and what is refused with which code.
- * Does not own: which answers are safe (`core/questions/incident.ts`), what an answer writes
+ * Owns: two operators answering at once, checking a person's input or output, and what is refused with which
+ * code. Does not own: which answers are safe (`core/questions/incident.ts`), what an answer writes
  * (`core/operators/incidents.ts`).
  */
 
@@ -32,8 +32,8 @@ export interface ResolutionRequest extends Omit<Resolution, 'closedBy' | 'caller
   /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
   /**
-   * When the person answered, epoch ms: the answer does not take later events into account, however late it
-   * is decided.
+   * When the person answered, epoch ms. Events after that time do not count, however late the answer is
+   * decided.
    * @default when the answer arrives
    */
   readonly asOf?: number;
@@ -82,13 +82,13 @@ export async function resolveIncident(
 }
 
 /**
- * The largest input that a person may give: together with the largest output and history, the step's record
+ * The largest input that a person may give, so that the step's record, with the largest output and history,
  * still fits into its item.
  */
 export const MAX_GIVEN_INPUT_BYTES = 32 * 1024;
 
 /**
- * Checks that a person's value fits where the agent's own would have to, on the step's current stage.
+ * Checks a person's value as the agent's own would be checked, on the step's current stage.
  * @throws SteadfastError `bad-input`, `too-large`
  */
 export async function checkGiven<Given extends Pick<Resolution, 'input' | 'output'>>(

@@ -11,7 +11,7 @@ import { isUndecided } from '../core/records/state.ts';
 import { placeOf } from '../engine/lanes.ts';
 import type { Scheduler, Shown } from './start.ts';
 
-/** @returns nothing if it does not wait for a place */
+/** @returns undefined if it does not wait for a place */
 export async function laneNow({ ports: { lanes } }: Scheduler, { plan, state: { execution } }: Shown) {
   const step = laneOf(plan);
   const { lane, status } = execution;

@@ -23,7 +23,7 @@ import { type Execution, isTerminal } from '../core/records/state.ts';
 import { hasOpenChildren } from '../core/step/turn.ts';
 import { idOfKey, type Scheduler, workflowOf } from './start.ts';
 
-/** Stands in place of a hash for every plan that no new execution uses. */
+/** Given instead of a plan's hash to select every plan that no new execution uses. */
 export const OLD_PLANS = 'old';
 
 export interface ListRequest extends Omit<ListFilter, 'atRiskAt' | 'plansNot'> {

@@ -1,13 +1,13 @@
 /**
  * Messages to executions: accepted once each, in order, for the steps that take them.
  *
- * Owns: what is refused with which code, the order of a send (message with mailbox, evaluation), a repeated
- * send. Does not own: which message a step takes (`core/waiting/waits.ts`), the records
+ * Owns: what is refused with which code, the order of a send (message with mailbox, then evaluation), a
+ * repeated send. Does not own: which message a step takes (`core/waiting/waits.ts`), the records
  * (`core/records/mailbox.ts`).
  *
- * M1 what was written is taken though the sender dies: the mailbox has a wake time, by which a supervisor
- * finds it. M2 an id counts once: a repeated send with this id gets the same answer as the first. M4 what no
- * step can take any more is refused, also where the execution ended while the message was being written.
+ * M1 a written message is taken even if the sender dies: a supervisor finds the mailbox by its wake time. M2
+ * an id counts once: a send repeated with it gets the same answer as the first. M4 a message that no step can
+ * take is refused, even if the execution ended while it was being written.
  */
 
 import { graphOf, isRepeated, messagesIn, messagesOf, type Plan } from '../core/plan/plan.ts';
@@ -53,7 +53,7 @@ export type Addressee = { readonly executionId: string; readonly workflow?: neve
 interface ByKey {
   readonly workflow: string;
   readonly key: string;
-  /** Where no execution was started with the key, one is, in this way, together with the message. */
+  /** If no execution was started with the key, how to start one together with the message. */
   readonly startWith?: FirstStart;
 }
 
@@ -62,7 +62,7 @@ type FirstStart = Omit<StartRequest, 'workflow' | 'idempotencyKey' | 'by'>;
 export interface MessageRequest {
   readonly name: string;
   readonly body: Json;
-  /** Counts once. @default one of its own: each call is another message */
+  /** A message repeated with it counts once. @default a new id for each call */
   readonly id?: string;
   /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
@@ -77,20 +77,20 @@ export interface Accepted {
   readonly at: number;
 }
 
-/** A supervisor evaluates the mailbox then, if the sender has died. */
+/** If the sender has died, a supervisor evaluates the mailbox after this time. */
 const WAKE_MS = 5_000;
-/** The longest record of a mailbox: a thousand long ids could make it longer than a record may be. */
+/** The longest record of a mailbox: with a thousand long ids it could exceed what a record may be. */
 const MOST_RECORD_BYTES = 350_000;
-/** Tries against other senders, with a growing pause: some four seconds. */
+/** Tries against other senders, with growing pauses: some four seconds in all. */
 const MOST_TRIES = 10;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 
 /**
- * Accepts a message, and has it taken if a step waits for it.
- * @throws SteadfastError `unknown-execution`, `unknown-workflow`, `unknown-message` (details: the names that
- * the plan has), `bad-message` (details: the schema's issues), `too-large`, `ended`, `mailbox-full`, `busy`;
- * where it starts one, as `start` but for `key-reused`
+ * Accepts a message, and evaluates the execution if a step waits for it.
+ * @throws SteadfastError `unknown-execution`, `unknown-workflow`, `unknown-message` (details: the names in
+ * the plan), `bad-message` (details: the schema's issues), `too-large`, `ended`, `mailbox-full`, `busy`; if
+ * it starts an execution, the codes of `start` except `key-reused`
  */
 export async function sendMessage(
   scheduler: Scheduler,
@@ -111,7 +111,7 @@ export async function sendMessage(
   const sending = { scheduler, mailboxes, shown, id };
   const { message, mailbox } = await acceptedOnce(sending, request);
   if (mailbox !== undefined) return answerOf(sending, message, await evaluated(sending, mailbox));
-  // One that was accepted before the end is answered as the first time, also after the end.
+  // A message accepted before the end gets the same answer after it.
   const { endedAt = Number.POSITIVE_INFINITY } = shown.state.execution;
   return answerOf(sending, message, message.at < endedAt ? undefined : shown.state);
 }
@@ -128,11 +128,11 @@ const sentBefore = ({ mailboxes, shown, id }: Sending): Promise<ExecutionMessage
 
 interface Written {
   readonly message: ExecutionMessage;
-  /** The mailbox that was written with the message; absent if that was there already. */
+  /** The mailbox written with the message; absent if the message existed. */
   readonly mailbox?: Mailbox;
 }
 
-/** What would be refused now may have been accepted before: it is the same message nevertheless. */
+/** A message that would be refused now may have been accepted before: then it is the same message. */
 async function acceptedOnce(sending: Sending, request: MessageRequest): Promise<Written> {
   const { plan, state } = sending.shown;
   try {
@@ -149,7 +149,7 @@ async function acceptedOnce(sending: Sending, request: MessageRequest): Promise<
 
 /**
  * Starts an execution with its first message, in one write.
- * @returns nothing where another start came first
+ * @returns undefined if another start came first
  */
 async function startedWith(
   scheduler: Scheduler,
@@ -171,7 +171,7 @@ async function startedWith(
     ({ id: executionId, life, startedAt: at }) => {
       const order = 1;
       message = { executionId, life, id, name, order, at, body, ...defined({ by: by && callerText(by) }) };
-      // It is read once the turn of a step has come that takes it: no supervisor need find it.
+      // A step reads it when its turn comes, so no supervisor need find it.
       const { wakeAt: _, ...mailbox } = withMessage(ports, undefined, message);
       return { mailbox, message };
     },
@@ -181,7 +181,7 @@ async function startedWith(
 }
 
 /**
- * The execution with the steps that take such a message, and of one that has failed all steps; nothing where
+ * Reads the execution with the steps that take such a message, or, if it has failed, all steps; undefined if
  * there is none.
  */
 async function addressed(scheduler: Scheduler, to: Addressee, name: string): Promise<Shown | undefined> {
@@ -230,14 +230,16 @@ function refuseEnded(plan: Plan, state: Snapshot, name: string): void {
   throw refuse('ended', `no step of execution ${id} can take the message any more: ${why}`, { status });
 }
 
-/** Whether a step of it may take such a message yet, also after a retry. */
+/** True if a step of it may still take such a message, even after a retry. */
 function mayBeTaken(plan: Plan, state: Snapshot, name: string): boolean {
   const { status } = state.execution;
   const mayGoOn = isUndecided(status) || (status === 'failed' && restartProblemOf(plan, state) === undefined);
   return mayGoOn && takingSteps(plan, name).some((step) => mayTake(plan, state.steps[step], step, name));
 }
 
-/** A step with rounds takes messages as long as one may begin with a message of that name. */
+/**
+ * True if the step may still take the message. A step with rounds may, as long as a round may begin with it.
+ */
 function mayTake(plan: Plan, record: Step | undefined, name: string, message: string): boolean {
   const step = graphOf(plan).step.get(name);
   if (!isRepeated(step) || isSatisfied(record)) return !isSatisfied(record);
@@ -247,7 +249,7 @@ function mayTake(plan: Plan, record: Step | undefined, name: string, message: st
   return (next === 1 && first?.name === message) || (later?.name === message && Math.max(next, 2) <= atMost);
 }
 
-/** The current round waits for no message, nor will it after a retry of the execution. */
+/** True if the current round waits for no message, and will not after a retry of the execution. */
 function hasBegun({ status, children }: Partial<Step> = {}): boolean {
   const { done = 0, awaits } = children?.rounds ?? {};
   if (children === undefined || awaits !== undefined) return false;
@@ -290,7 +292,7 @@ function refuseLarge(bytes: number, most: number): void {
   if (bytes > most) throw refuse('too-large', `the body has ${bytes} bytes; at most ${most} are allowed`);
 }
 
-/** The record of a step contains the input of its round, if there is no place outside the table. */
+/** Without a place outside the table, the step's record contains its round's input, which must be smaller. */
 function mostBytesOf({ ports }: Scheduler, plan: Plan, name: string): number {
   const isOfRounds = takingSteps(plan, name).every((step) => isRepeated(graphOf(plan).step.get(step)));
   return isOfRounds && ports.largeValues === undefined ? MAX_ROUND_INPUT_BYTES : MOST_MESSAGE_BYTES;
@@ -352,10 +354,11 @@ function withMessage(
 }
 
 /**
- * The message is there whether or not it is evaluated now: a supervisor does it at the wake time.
- * @returns the state after it; nothing where it is not known
- * @throws SteadfastError `unknown-execution`: it was erased meanwhile, or has another life under its key; the
- * audit removes what was sent
+ * Evaluates the execution now. The message is stored in any case: otherwise a supervisor evaluates at the
+ * wake time.
+ * @returns the state afterwards; undefined if it is not known
+ * @throws SteadfastError `unknown-execution` if it was erased meanwhile, or has another life under its key;
+ * the audit then removes the message
  */
 async function evaluated({ scheduler, shown }: Sending, mailbox: Mailbox): Promise<Snapshot | undefined> {
   const { ports } = scheduler;
@@ -372,8 +375,8 @@ async function evaluated({ scheduler, shown }: Sending, mailbox: Mailbox): Promi
 }
 
 /**
- * @param state as it was read after the message was written; nothing where that is not known, or says nothing
- * @throws SteadfastError `ended`: no step has taken the message, and none can any more
+ * @param state read after the message was written; undefined if that is unknown, or does not matter
+ * @throws SteadfastError `ended` if no step has taken the message, and none can
  */
 async function answerOf(
   sending: Sending,

@@ -1,12 +1,12 @@
 /**
- * Which workflows are paused, as far as one process knows.
+ * What one process knows of paused workflows.
  *
  * Owns: how often the record is read. Does not own: the record and what it means
  * (`core/holds/workflow-pause.ts`), the commands (`holds.ts`).
  *
- * Every start asks, and an answer is used for a moment: while starts keep coming, a start costs no call of
- * its own. So a pause takes effect everywhere once that moment is over. If the record cannot be read, nothing
- * is started: otherwise a pause would not be reliable.
+ * Every start asks, and uses an answer for a moment: while starts keep coming, none costs a call of its own.
+ * A pause takes effect everywhere once that moment is over. If the record cannot be read, nothing starts, or
+ * a pause would not be reliable.
  */
 
 import type { PausedStarts, WorkflowPause } from '../core/holds/workflow-pause.ts';
@@ -21,7 +21,7 @@ export interface KnownPause {
 }
 
 /**
- * Since when, by whom and why executions of the workflow are born paused; nothing if they are not.
+ * The pause with which executions of the workflow start now; undefined if there is none.
  * @param pauses what the process knows, by workflow
  */
 export async function pausedStarts(
@@ -32,7 +32,7 @@ export async function pausedStarts(
   if (workflowPauses === undefined) return undefined;
   const now = clock.now();
   let known = pauses.get(workflow);
-  // A read that is later than now comes from a clock that was ahead.
+  // If the last read is later than now, the clock was ahead.
   if (known === undefined || now < known.readAt || now - known.readAt >= FRESH_MS) {
     known = { readAt: now, record: workflowPauses.read(workflow) };
     pauses.set(workflow, known);

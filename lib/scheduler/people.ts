@@ -1,13 +1,12 @@
 /**
- * Four eyes: who acts in a tree in which an approval must come from another person, and who may give that
- * approval.
+ * Four eyes: who has acted in a tree with an approval that another person must give, and who may give it.
  *
- * Owns: the entry of a person before the act, and what is refused with which code. Does not own: the entries
+ * Owns: entering a person before the act, and what is refused with which code. Does not own: the entries
  * (`core/records/people.ts`), who a person is (`core/values/caller.ts`), the acts themselves.
  *
  * S19 all entries of a tree are in the record of its root. An act in the root is entered by its own write. An
- * act below it is entered first, on the version that was read: a process that dies between the two leaves an
- * entry too many, which keeps a person from an approval that they might have given, and never one too few.
+ * act below it is entered first, on the version that was read. If a process dies between the two, there is
+ * one entry too many: a person may be kept from an approval that they could have given, never the reverse.
  */
 
 import { type CallbackStep, isForAnother } from '../core/plan/plan.ts';
@@ -35,9 +34,9 @@ import { type Scheduler, show, vouchedFor } from './start.ts';
 
 /**
  * Enters the person who is about to act.
- * @param deed if absent, no entry is made
- * @param check refuses the act because of the people entered now
- * @returns the entry that the act's own write has to make, if it is an act in the root
+ * @param deed what they do; without it no entry is made
+ * @param check may refuse the act because of the people entered so far
+ * @returns for an act in the root, the entry that its own write must make
  * @throws SteadfastError `unknown-caller`, `too-many-people`, `already-closed`, and what `check` throws
  */
 export async function entry(
@@ -74,7 +73,7 @@ export async function entry(
 }
 
 /**
- * Checks that the caller may give this answer to an approval. Returns their entry if it is one.
+ * Checks that the caller may give this answer to an approval. Returns the entry to be made, as `entry` does.
  * @throws SteadfastError `not-another`, `not-open`, and as `entry`
  */
 export async function entryOfAnswer(

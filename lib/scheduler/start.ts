@@ -1,9 +1,9 @@
 /**
  * The scheduler: starts executions and reads them for callers.
  *
- * Owns: the order of a start (plan, execution, messages), idempotent starts, and what is refused with
- * which code. Operators' commands are in `commands.ts` and `incidents.ts`. Does not own: HTTP
- * (`api/`), the state machine (`core/`).
+ * Owns: the order of a start (plan, execution, messages), idempotent starts, and what is refused with which
+ * code. Does not own: operators' commands (`commands.ts`, `incidents.ts`), HTTP (`api/`), the state machine
+ * (`core/`).
  *
  * S11 same key → same execution; the same key with another body is refused.
  */
@@ -37,7 +37,7 @@ import { callSupervisor } from '../engine/wake-up.ts';
 import { childInputsOf } from './child-inputs.ts';
 import { pausedStarts, type KnownPause } from './paused-starts.ts';
 
-/** Hashes text: equal texts give equal ids, different ones different ids, in `[a-z0-9]`. */
+/** Hashes text to `[a-z0-9]`: equal texts give equal ids, different texts different ones. */
 export type Hash = (text: string) => string;
 
 export interface Scheduler {
@@ -102,11 +102,10 @@ export interface StartRequest {
 }
 
 /**
- * Starts an execution, or returns the one that the same key started. While its workflow is paused, an
- * execution is born paused.
+ * Starts an execution, or returns the one that the same key started. While the workflow is paused, the
+ * execution starts paused.
  * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to replace), `bad-input` (details:
- * the schema's issues), `bad-concurrency`, `bad-priority`, `no-callback-urls`, `key-reused`,
- * `unknown-caller`
+ * the schema's issues), `bad-concurrency`, `bad-priority`, `no-callback-urls`, `key-reused`, `unknown-caller`
  */
 export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
   try {
@@ -120,8 +119,8 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
 }
 
 /**
- * Codes that may refuse a start which an earlier release accepted: a repeat is the same start nevertheless
- * (S11).
+ * Codes with which this release may refuse a start that an earlier one accepted: its repeat still is the same
+ * start (S11).
  */
 const REFUSED_NOW: ReadonlySet<string> = new Set([
   'bad-concurrency',
@@ -148,9 +147,9 @@ const inputHashOf = (
 ): string => hash(canonicalJson({ input, tags, ...defined({ replaces, priority, callbackUrl }) }));
 
 /**
- * Starts an execution of a workflow that need not be one of the authors'.
- * @param first the message that is written with it; if the execution exists already, whatever its input, it
- * is returned and nothing is written
+ * Starts an execution of any workflow, including the deployment's own.
+ * @param first the message that is written with it. If the execution exists, whatever its input, it is
+ * returned and nothing is written
  */
 export async function startOf(
   scheduler: Scheduler,
@@ -205,7 +204,7 @@ export async function startOf(
     { what: 'started', executionId: execution.id, detail: workflow.name },
     { workflow: workflow.name },
   );
-  // Nothing is sent for a paused execution, and its deadline is far away.
+  // Nothing is sent for a paused execution, and no supervisor is needed soon.
   if (held !== undefined) return execution;
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   await Promise.all([firstSends(scheduler, workflow.plan, known), callSupervisor(ports, execution.wakeAt)]);
@@ -263,7 +262,7 @@ function firstPeople(
   return { people: person === undefined ? {} : { [person]: 'started' } };
 }
 
-/** S11: the id that every start of the workflow with this key has. */
+/** S11 the id of every start of the workflow with this key. */
 export const idOfKey = ({ hash }: Pick<Scheduler, 'hash'>, workflow: string, key: string): string =>
   hash(`${workflow}\n${key}`);
 
@@ -299,8 +298,8 @@ function acceptedInput(
 }
 
 /**
- * The execution exists whether or not its first messages leave now. If they do not, a supervisor sends them
- * at the wake time.
+ * Sends the first messages. The execution exists in any case: if they are not sent now, a supervisor sends
+ * them at the wake time.
  */
 async function firstSends(
   { ports }: Scheduler,

@@ -2,7 +2,7 @@
  * The Lambda function of a trigger: ports → scheduler → SQS batch, each message a start.
  *
  * Owns: one batch and its answer, and where a refused message goes. Does not own: which refusals are
- * permanent (`scheduler/starter.ts`), the mapping (`trigger.ts`).
+ * permanent (`starter.ts`), the mapping (`trigger.ts`).
  */
 
 import { readFileSync } from 'node:fs';

@@ -1,13 +1,12 @@
 /**
- * The starter: makes a start of each message that a trigger delivers, the answer to a callback, or a message
+ * The starter: turns each message that a trigger delivers into a start, an answer to a callback, or a message
  * to an execution.
  *
  * Owns: which refusals are permanent, so that the message is set aside for a person instead of tried again.
- * Does not own: the start itself (`start.ts`), the send (`messages.ts`), the mapping (`trigger.ts`), the
- * queues.
+ * Does not own: the start (`start.ts`), the send (`messages.ts`), the mapping (`trigger.ts`), the queues.
  *
- * Nothing is lost: a message is either started or sent, set aside with the reason, or given back to its
- * queue. If its execution does not exist it is given back: that may be about to start.
+ * No message is lost: it is started or sent, set aside with the reason, or given back to its queue. One whose
+ * execution does not exist is given back: it may be about to start.
  */
 
 import { isSteadfastError } from '../core/values/errors.ts';
@@ -17,7 +16,7 @@ import { sendMessage } from './messages.ts';
 import { answerOf, type StartMessage, startOf, type Trigger } from './trigger.ts';
 import { type Scheduler, start } from './start.ts';
 
-/** Codes for which trying again cannot help: the event, the mapping or the workflow has to be changed. */
+/** Codes that trying again cannot change: the event, the mapping or the workflow must be changed. */
 const FOR_GOOD: ReadonlySet<string> = new Set([
   'already-closed',
   'bad-event',
@@ -34,7 +33,7 @@ const FOR_GOOD: ReadonlySet<string> = new Set([
 ]);
 
 export type StartOutcome =
-  /** Also if it was sent to an execution that had been started. */
+  /** Also for a message sent to an execution that had been started. */
   | { readonly kind: 'started'; readonly executionId: string }
   | { readonly kind: 'answered' }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
@@ -51,7 +50,7 @@ export async function startFrom(
   const { name, workflow, answers, send } = trigger;
   const by = { kind: 'trigger', name } as const;
   try {
-    // However often its sender sends the same bytes, and its queue delivers them.
+    // The same id however often the sender sends the same bytes, and the queue delivers them.
     const id = trigger.from === 'webhook' ? scheduler.hash(delivered.body) : delivered.id;
     const message = { ...delivered, id };
     if (answers !== undefined) {
@@ -62,10 +61,10 @@ export async function startFrom(
     const { input, key, to, startWith } = startOf(trigger, message);
     const tags = { trigger: name };
     if (send !== undefined && to !== undefined) {
-      // The tags are those of the trigger that starts with this key: its later event finds its own start.
+      // Tagged like starts by the trigger that starts with this key: its later event then finds this start.
       const first = startWith && { ...startWith, tags: { trigger: send.startedBy ?? name } };
       const where = { workflow, key: to, ...defined({ startWith: first }) };
-      // Its own key is longer than an id may be.
+      // The key itself may be longer than an id.
       const request = { name: send.message, body: input, id: scheduler.hash(key), by };
       const { executionId } = await sendMessage(scheduler, where, request);
       return { kind: 'started', executionId };

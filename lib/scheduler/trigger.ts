@@ -1,13 +1,12 @@
 /**
- * A trigger starts executions from outside, or sends messages to them: one part of an event becomes the input
- * or the body, one part is the key of the start or the id of the message, and one names the execution.
+ * A trigger starts executions from outside, or sends messages to them. One part of an event becomes the input
+ * or the body, one the key of the start or the id of the message, and one names the execution.
  *
- * Owns: the record that the infrastructure compiles a trigger to, and what it makes of an event. Does not
- * own: paths as people write them (they are compiled when the stack is built), whether the input fits
- * (the workflow's schema says so).
+ * Owns: the record to which the infrastructure compiles a trigger, and turning an event into a request. Does
+ * not own: compiling paths as people write them (when the stack is built), checking the input (the workflow's
+ * schema).
  *
- * S11 the key comes from the event, never from its delivery: the same event, however
- * often delivered, is one start.
+ * S11 the key comes from the event, never from its delivery: an event delivered several times is one start.
  */
 
 import { refuse } from '../core/values/errors.ts';
@@ -19,7 +18,7 @@ import { cut, hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';
 import { type JsonPath, refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 
 export interface Trigger {
-  /** The executions that it starts carry this name as the tag `trigger`, and no two triggers share keys. */
+  /** The value of the tag `trigger` on executions that it starts. No two triggers share keys. */
   readonly name: string;
   readonly workflow: string;
   /**
@@ -31,16 +30,16 @@ export interface Trigger {
   readonly body?: 'form';
   /** References of source `input` read the event. With `answers` it is the callback's output. */
   readonly input: Expr;
-  /** Together they distinguish events; each must have a value. */
+  /** The parts of the key, which together distinguish events; each must have a value. */
   readonly key: readonly Expr[];
-  /** Instead of a start: the callback step that is answered, and the place of its token. */
+  /** Instead of a start: the callback step to answer, and where the event has its token. */
   readonly answers?: { readonly step: string; readonly token: Expr };
-  /** Instead of a start: the message whose body is the input, and its execution. */
+  /** Instead of a start: the message to send, with `input` as its body, and its execution. */
   readonly send?: {
     readonly message: string;
-    /** Together they are the key that the execution was started with; each must have a value. */
+    /** The parts of the key that the execution was started with; each must have a value. */
     readonly key: readonly Expr[];
-    /** The trigger that started it, whose key has the same values; absent: a call did. */
+    /** The trigger that started it, with a key of the same values; absent if a call did. */
     readonly startedBy?: string;
     /** The input of an execution that is started if none has the key. */
     readonly startWith?: Expr;
@@ -57,7 +56,7 @@ export interface StartMessage {
 export interface EventStart {
   readonly input: Json;
   readonly key: string;
-  /** The key that the execution was started with; only of a trigger that sends. */
+  /** Only if the trigger sends: the key that the execution was started with. */
   readonly to?: string;
   readonly startWith?: { readonly input: Json };
 }
@@ -159,7 +158,7 @@ function fieldsOf(text: string): Json {
   return Object.fromEntries([...fields].map(one));
 }
 
-/** Whether the trigger reads the part of the message at this path. */
+/** True if the trigger reads the part of the message at this path. */
 function isRead({ from, input, key, answers, send }: Trigger, path: JsonPath): boolean {
   const place = from === 'event' ? path : ['body', ...path];
   const sent = [...(send?.key ?? []), send?.startWith ?? null];

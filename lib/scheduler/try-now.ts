@@ -1,11 +1,11 @@
 /**
- * The command to call an agent now although its breaker is open, because its service has been repaired.
+ * Calls an agent now although its breaker is open, because its service has been repaired.
  *
- * Owns: that the breaker is half-open from now on, and which deferred steps are woken. Does not own: who gets
- * the trial (`agent/breaker.ts`), when a woken step is due (`core/supervision/dispatch.ts`).
+ * Owns: making the breaker half-open now, and which deferred steps are woken. Does not own: who gets the
+ * trial (`agent/breaker.ts`), when a woken step is due (`core/supervision/dispatch.ts`).
  *
- * While the breaker is open one step is woken: of several, all but the trial would be deferred again. Once it
- * has closed, the steps that still wait for their turn are woken. Reading is bounded; steps that are not
+ * While the breaker is open, one step is woken: any more would be deferred again, because only one is the
+ * trial. Once it has closed, all steps that still wait are woken. Reading is bounded; steps that are not
  * found go on at their own times.
  */
 
@@ -23,9 +23,9 @@ import { reconcile } from '../engine/reconcile.ts';
 import { refuseUnknownAgent } from './holds.ts';
 import { type Scheduler, show } from './start.ts';
 
-/** How many open executions are read: those that are due soonest. */
+/** The most open executions that are read: those due soonest. */
 const MOST_EXAMINED = 1_000;
-/** How many messages a supervisor sends to an agent in a sweep. */
+/** The most messages that a supervisor sends to an agent in a sweep. */
 const MOST_WOKEN = 300;
 const READ_AT_ONCE = 20;
 
@@ -33,7 +33,7 @@ export interface TriedNow {
   readonly breaker: Breaker | undefined;
   /** How many steps were woken. */
   readonly woken: number;
-  /** When they are sent from, and the first of them; absent if none was woken. */
+  /** When they begin to be sent, and the first of them; absent if none was woken. */
   readonly dueAt?: number;
   readonly first?: { readonly executionId: string; readonly step: string };
   /**
@@ -64,9 +64,9 @@ export async function tryNow(scheduler: Scheduler, agent: string): Promise<Tried
 }
 
 /**
- * Wakes steps. A failed read or write ends this, and the answer counts the steps woken by then.
+ * Wakes steps. A failed read or write ends this, and the answer counts the steps woken so far.
  * @param first executions that are read before others
- * @throws the error of a port if no step is woken by then
+ * @throws the error of a port if no step has been woken
  */
 async function wake(
   scheduler: Scheduler,
@@ -137,7 +137,8 @@ interface Found {
 }
 
 /**
- * The steps that wait for the agent; nothing if there are none, or if this version cannot read the execution.
+ * The steps that wait for the agent; undefined if there are none, or if this version cannot read the
+ * execution.
  * @throws the error of a port: an execution that could not be read may wait
  */
 async function waitingIn(

@@ -1,13 +1,13 @@
 /**
- * How the API waits for an execution's end on a caller's behalf.
+ * Waits for an execution's end on behalf of a caller of the API.
  *
- * Owns: how soon it reads again, and that few callers wait at the same time: one more is answered at once, as
- * if its time were over. Does not own: the record of waiting callers (`core/records/open-waits.ts`), how a
- * client goes on asking (`api/until-end.ts`).
+ * Owns: how soon it reads again, and the limit of callers that wait at the same time: one more is answered at
+ * once, as if its time were over. Does not own: the record of waiting callers (`core/records/open-waits.ts`),
+ * how a client goes on asking (`api/until-end.ts`).
  *
- * A wait costs a strongly consistent read and a conditional write when it begins, and a write when it ends.
- * For an execution that has already ended it costs none of them. Refused calls are written together, once a
- * second or when they have grown by a quarter.
+ * A wait costs a strongly consistent read and a conditional write when it begins, and a write when it ends;
+ * none of them if the execution has already ended. Refused calls are counted in one write, once a second or
+ * when they have grown by a quarter.
  */
 
 import type { AbortSignalLike } from '../core/plan/agent.ts';
@@ -71,7 +71,7 @@ async function waitForEnd(
   }
 }
 
-/** @returns a function that ends the wait; nothing if too many wait, or if that cannot be known */
+/** @returns a function that ends the wait; undefined if too many wait, or if that cannot be known */
 async function enter({ ports }: Scheduler, untilAt: number): Promise<(() => Promise<void>) | undefined> {
   const { waits, waitsHere, clock, random } = ports;
   const id = random.id();
@@ -91,7 +91,7 @@ async function enter({ ports }: Scheduler, untilAt: number): Promise<(() => Prom
   return undefined;
 }
 
-/** How many calls a process has refused and not written, and when it wrote last. */
+/** Refused calls that this process has not written yet, and when it wrote last. */
 const unwritten = new WeakMap<Waits, { calls: number; writtenAt: number }>();
 /** A single refused call is not worth a write. */
 const FEWEST_REFUSED = 2;
@@ -114,7 +114,7 @@ async function refused(
   if (noted === undefined) own.calls += calls;
 }
 
-/** How many callers wait for an end now; nothing if there are none, or if that cannot be read. */
+/** How many callers wait for an end now; undefined if there are none, or if that cannot be read. */
 export async function waitsNow({ ports }: Scheduler): Promise<WaitsNow | undefined> {
   const { waits, waitsHere, clock } = ports;
   if (waits !== undefined) return waitsAt(await waits.read().catch(() => undefined), clock.now());
@@ -123,8 +123,8 @@ export async function waitsNow({ ports }: Scheduler): Promise<WaitsNow | undefin
 }
 
 /**
- * @param known the record as this caller has written it. @default it is read
- * @returns the record as it was, and as it was written; nothing if either failed
+ * @param known the record as this caller wrote it. @default it is read
+ * @returns the record before and after; undefined if reading or writing failed
  */
 async function changed(
   waits: Waits,
@@ -135,7 +135,7 @@ async function changed(
     return await changeRecord(waits, [], change, known);
   } catch {
     // If the record cannot be read, it may be full: the caller is answered at once. If it cannot be written,
-    // a wait that is over ends by its own time.
+    // the entry of a wait that is over expires by itself.
     return undefined;
   }
 }
