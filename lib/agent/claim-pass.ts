@@ -1,6 +1,6 @@
 /**
- * What a claim needs besides the execution: that nothing defers its kind of agent, a slot of its agent's
- * rate, and a breaker that lets it pass.
+ * Asks for all that a claim needs besides the execution: no reason of its agent's own to defer it, a slot of
+ * the agent's rate, and a breaker that lets it pass.
  *
  * Owns: their order, what is decided if one is missing, and the claim's write, whose answer may be lost. Does
  * not own: the slots (`process-rate.ts`), the breaker (`breaker.ts`), the claim (`message.ts`).

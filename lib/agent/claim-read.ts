@@ -16,7 +16,7 @@ import type { Message } from '../core/decisions/message.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { PlanCache } from '../engine/plans.ts';
 
-/** As many records of steps as one request reads for the price of one record. */
+/** The records of steps that one request reads for the price of one. */
 const RECORDS_A_READ = 12;
 /**
  * The most records that are read with one request each, all at once. For more, a single request for all is

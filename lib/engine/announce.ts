@@ -1,8 +1,8 @@
 /**
- * Announces news that no record has to remember: once, and not again if the bus does not take it.
+ * Announces news that no record remembers: once, and not again if the bus does not take it.
  *
- * Owns: that this delays nothing. Does not own: which news there is (`core/decisions/news.ts`), what is
- * announced at least once (`commit.ts`).
+ * Owns: keeping this from delaying anything. Does not own: which news there is (`core/decisions/news.ts`),
+ * what is announced at least once (`commit.ts`).
  */
 
 import type { Ports } from '../core/ports.ts';
@@ -11,7 +11,7 @@ import type { PassingNews } from '../core/decisions/news.ts';
 import type { Execution } from '../core/records/state.ts';
 import { errorName } from '../core/values/errors.ts';
 
-/** Never rejects. */
+/** Announces news once. Never rejects. */
 export async function announceOnce(
   { announcer, log }: Pick<Ports, 'announcer' | 'log'>,
   news: PassingNews,
@@ -25,6 +25,6 @@ export async function announceOnce(
   }
 }
 
-/** A meter that counts by workflow needs this besides a note. */
+/** The origin of a note, for a meter that counts by workflow. */
 export const originOf = (workflow: string, written: Execution | undefined): NoteOrigin =>
   written?.endedAt === undefined ? { workflow } : { workflow, lastedMs: written.endedAt - written.startedAt };

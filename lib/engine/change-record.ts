@@ -2,8 +2,7 @@
  * Changes a record beside the executions: reads it, writes its next version, and repeats both if another
  * process was faster.
  *
- * Owns: how often. Does not own: the next version, and what it means if that cannot be written (the
- * caller's).
+ * Owns: how often. Does not own: the next version, and what follows if it cannot be written (the caller).
  */
 
 import type { SideRecord, SideRecords } from '../core/ports.ts';
@@ -12,9 +11,9 @@ import type { SideRecord, SideRecords } from '../core/ports.ts';
 const MAX_LAPS = 20;
 
 /**
- * @param change returns the record's next version, or nothing if there is nothing to write
+ * @param change returns the record's next version, or undefined if there is nothing to write
  * @param known the record as the caller last wrote it; it may have changed since. @default it is read
- * @returns the record as it was, and as it was written
+ * @returns the record before and after
  */
 export async function changeRecord<Kept extends SideRecord, Key extends readonly unknown[]>(
   records: SideRecords<Kept, Key>,

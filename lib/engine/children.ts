@@ -3,11 +3,10 @@
  * that has ended notifies its parent.
  *
  * Owns: these effects; each may be repeated without harm. Does not own: when they are due
- * (`core/execution/child-rules.ts`) or what is recorded about them (`core/execution/on-child.ts`).
+ * (`core/execution/child-rules.ts`), what is recorded about them (`core/execution/on-child.ts`).
  *
- * S11 a child's id is derived, and it is created once. S10 a stop creates a child that does not exist as
- * canceled, and writes one that failed and could go on, so that a process that read an older state can start
- * neither.
+ * S11 a child's id is derived, and it is created once. S10 a stop creates a missing child as canceled, and
+ * writes one that failed and could go on, so that a process that read an older state can start neither.
  */
 
 import { callbackKeysOf, type NewExecution, newExecution, placeHolder } from '../core/execution/start.ts';
@@ -38,7 +37,7 @@ import { type Answer, answerOf, decideWith } from './large-values.ts';
 import { executionApart } from './values-apart.ts';
 import { callSupervisor } from './wake-up.ts';
 
-/** Carries another execution on; `reconcile.ts`, whose loop this file is a part of, passes it in. */
+/** Carries another execution on. `reconcile.ts` passes it in, because its loop calls this file. */
 export type Reconcile = (
   ports: Ports,
   plan: Plan,
@@ -51,7 +50,7 @@ export type Reconcile = (
     readonly handedOn?: HandedOn;
   },
 ) => Promise<unknown>;
-/** Executions that this process gave a place in a lane: it carries them on after its own. */
+/** Executions to which this process gave a place in a lane; it carries them on after its own. */
 export type HandedOn = { readonly id: string; readonly planId: string }[];
 interface Known {
   readonly state: Snapshot;
@@ -68,14 +67,14 @@ const LONG_LIST = 40;
 
 const caches = new WeakMap<Store, PlanCache>();
 
-/** The plan of another execution; this process keeps those that it has read. */
+/** The plan of another execution. This process caches those that it has read. */
 export function planFor({ store }: Ports, planId: string): Promise<Plan> {
   const known = caches.get(store) ?? new Map<string, Plan>();
   caches.set(store, known);
   return planOf(store, known, planId);
 }
 
-/** @returns the outcome, to be decided on; nothing if the next step is not one of these */
+/** @returns the outcome, to be decided on; undefined for any other kind of next step */
 export async function withChildren(
   ports: Ports,
   next: Next,
@@ -115,7 +114,7 @@ async function started(
   };
 }
 
-/** An execution gets this at its create; if another create has won, the other's values count. */
+/** Values that a create gives an execution; if another create wins, its values count. */
 const freshOf = (random: RandomSource): Pick<NewExecution, 'life' | 'writeId'> => ({
   life: lifeOf(random.id()),
   writeId: random.id(),
@@ -123,7 +122,7 @@ const freshOf = (random: RandomSource): Pick<NewExecution, 'life' | 'writeId'> =
 
 /**
  * Has the agent check a part of a list, item by item.
- * @returns nothing if the part may begin, or has begun
+ * @returns undefined if the part may begin, or has begun
  */
 async function refusedInput(
   ports: Ports,
@@ -150,7 +149,7 @@ async function refusedInput(
   };
 }
 
-/** @returns the child's end if it exists and has ended, because its place was taken */
+/** @returns the child's end if it exists and has ended because its place was taken */
 async function startChild(
   ports: Ports,
   start: ChildStart,
@@ -197,7 +196,8 @@ async function startChild(
 }
 
 /**
- * Carries on an execution that is in the table with its wake time: if this fails, a supervisor does it.
+ * Carries on an execution that is in the table with its wake time, so that a supervisor can do it if this
+ * fails.
  * @param known the state of a new execution
  */
 async function carryOn(
@@ -213,7 +213,7 @@ async function carryOn(
   });
 }
 
-/** Lets a failed child go on where it failed. @returns its end if it cannot go on or has ended again */
+/** Makes a failed child go on where it failed. @returns its end if it cannot, or has ended again */
 async function goOn(
   ports: Ports,
   plan: Plan,
@@ -240,7 +240,7 @@ async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Pr
   return state && endIn(plan, state);
 }
 
-/** A child's end; nothing while it has not ended, or if it goes on once its on-failure steps are over. */
+/** A child's end; undefined while it has not ended, or if it goes on after its on-failure steps. */
 const endIn = (plan: Plan, state: Snapshot): ChildEnd | undefined =>
   hasEnd(state.execution) && state.execution.end?.again !== true ? endOf(plan, state) : undefined;
 
@@ -292,7 +292,7 @@ async function gathered(
 ): Promise<Omit<Extract<ChildrenDone, { readonly type: 'gathered' }>, 'type' | 'step'>> {
   const all = await sideBySide(ids, SIDE_BY_SIDE, (id) => ports.store.readExecution(id));
   const ends = rounds === undefined ? all : all.filter((end) => end?.status === 'succeeded');
-  // With a wrong value in place of an answer, `until` would end the rounds early, or never.
+  // A wrong value in place of an answer would make `until` end the rounds early, or never.
   if (rounds !== undefined && ends.length !== rounds)
     throw new Error(`of ${rounds} rounds ${ends.length} could be read`);
   const bytesOf = (end: Execution | undefined): number =>
@@ -300,7 +300,7 @@ async function gathered(
     end?.outputAt?.bytes ??
     (end?.output === undefined ? 0 : utf8Bytes(JSON.stringify(end.output)));
   const bytes = ends.reduce((sum, end) => sum + bytesOf(end), 0);
-  // A larger total is not kept, so it is not loaded.
+  // A larger total is not kept, so do not load it.
   const isTooMuch = bytes > MAX_WHOLE_BYTES;
   const answers = await sideBySide(
     ends,
@@ -314,7 +314,7 @@ async function gathered(
 
 /**
  * Records in the parent that the execution has ended, and carries the parent on unless the caller does.
- * @throws as the ports reject; then the execution keeps its wake time and notifies its parent again
+ * @throws the error of a port; the execution then keeps its wake time and notifies its parent again
  */
 export async function notifyParent(
   ports: Ports,
@@ -334,7 +334,7 @@ export async function notifyParent(
       });
       return;
     }
-    // Siblings end at the same time: wait at random.
+    // Siblings end at the same time: pause at random.
     await ports.clock.sleep(Math.floor(ports.random.number() * TELL_RETRY_MS * (lap + 1)));
   }
   throw new Error(`the parent changed at every try to report to it`);
@@ -364,7 +364,7 @@ async function noticedOn(
 
 /**
  * Records an end in a long list on two records alone, because reading the whole execution for each end costs
- * too much. Only the end that makes something else follow is decided on the whole execution.
+ * too much. Only an end that makes something else follow is decided on the whole execution.
  */
 async function noticedInPart(ports: Ports, news: ParentNotice): Promise<Heard | undefined> {
   const { executionId, step, index, part } = news.parent;

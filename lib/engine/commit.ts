@@ -18,9 +18,9 @@ import { writeApart } from './values-apart.ts';
 import { callSupervisor } from './wake-up.ts';
 
 /**
- * @param before the execution's record on which the decision rests
- * @returns 'conflict' if another write came first; then nothing was sent
- * @throws the error of a port; then the write may or may not have taken place
+ * @param before the execution's record that the decision is based on
+ * @returns 'conflict' if another write came first; nothing was sent then
+ * @throws the error of a port; the write may or may not have taken place
  */
 export async function commit(
   ports: Ports,
@@ -47,7 +47,7 @@ export async function commit(
   return 'written';
 }
 
-/** The messages to agents that this process can reach. A supervisor sends the others. */
+/** Keeps the messages to agents that this process can reach. A supervisor sends the others. */
 function reachable({ queue, log }: Ports, sends: readonly Send[]): readonly Send[] {
   if (queue.reaches === undefined) return sends;
   const isReached = ({ agent }: Send): boolean => queue.reaches?.(agent) !== false;

@@ -1,12 +1,12 @@
 /**
- * Records that a process is dead, or that code has returned without its lease: nothing of the attempt goes
- * on, so nothing has to wait for its process deadline.
+ * Records that a process is dead, or that code without a lease has returned: the attempt is over, so its
+ * process deadline need not be waited for.
  *
- * Owns: how long the record is tried. Does not own: that the process is dead with all that it started
- * (`worker/`), what follows (`core/step/report.ts`).
+ * Owns: how long it tries. Does not own: finding the process dead with all that it started (`worker/`), what
+ * follows (`core/step/report.ts`).
  *
- * C1 a healthy attempt never comes here. If the record cannot be written, the process deadline counts, as
- * after the death of the whole container.
+ * C1 a healthy attempt never needs this. If the record cannot be written, the process deadline counts, as
+ * after the death of a whole container.
  */
 
 import type { AbortSignalLike } from '../core/plan/agent.ts';

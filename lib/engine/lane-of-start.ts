@@ -13,7 +13,7 @@ import type { Json } from '../core/values/json.ts';
 
 const KEY_CHARS = 32;
 
-/** S17 the key itself is written nowhere. @returns nothing for a workflow without a lane */
+/** S17 the key itself is never written. @returns an empty object for a workflow without a lane */
 export function laneFor(
   { lanes }: Pick<Ports, 'lanes'>,
   plan: Plan,

@@ -4,12 +4,12 @@
  * Owns: the order of these writes; each may be repeated without harm, even after a process died. Does not
  * own: when they are due, and what an execution's own records say then (`core/waiting/lane.ts`).
  *
- * An execution is created, then queued, then placed by a write of the lane's record, then goes on by a write
- * of its own. N5 The lane is read before its queue, and is written on the version that was read. An execution
- * that queues reads the lane afterwards; one that leaves makes room, then reads the queue again. So of two
- * that meet, one sees the other. N6 A place is handed on once its new holder's own record says so; a process
- * that finds an entry without such a record carries that execution on. N7 An execution that leaves makes the
- * first three in the queue check the lane again soon.
+ * An execution is created, then queued, then placed by a write of the lane's record, then continues by a
+ * write of its own. N5 the lane is read before its queue, and written on the version that was read. An
+ * execution that queues reads the lane afterwards; one that leaves makes room, then reads the queue again. So
+ * of two that meet, one sees the other. N6 a place is handed on once the new holder's own record has it; a
+ * process that finds an entry without such a record carries that execution on. N7 an execution that leaves
+ * makes the first three in the queue check the lane again soon.
  */
 
 import { type HandedOn, planFor, type Reconcile } from './children.ts';
@@ -31,10 +31,10 @@ import type { Lanes, Ports } from '../core/ports.ts';
 import { defined } from '../core/values/defined.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 
-/** How many at the head of the queue check the lane again soon: if one dies, the others do it. */
+/** How many at the head of the queue check the lane again soon: if one dies, others do it. */
 const FIRST = 3;
 const QUEUE_PAGE = 10;
-/** An execution that only queues reads this many holders; a check reads more. */
+/** How many holders an execution reads that only queues; a check reads more. */
 const FEW_HOLDERS = 5;
 const MAX_LAPS = 20;
 const RETRY_MS = 50;
@@ -93,8 +93,8 @@ async function enter(ports: Ports, lanes: Lanes, work: LaneWork, handedOn: Hande
 }
 
 /**
- * Gives a place up if another write came before the one that records it, and the execution has ended: nobody
- * else knows of this place.
+ * Gives up a place if the execution ended before the write that would have recorded it: no other process
+ * knows of this place.
  */
 export async function leaveIfOver(ports: Ports, work: LaneWork, handedOn: HandedOn): Promise<void> {
   const { own } = work;
@@ -111,7 +111,7 @@ async function leave(ports: Ports, lanes: Lanes, work: LaneWork, handedOn: Hande
     const known = await lanes.readLane(lane);
     const holders = known?.holders ?? [];
     const rest = holders.filter((one) => !isSameEntry(one, own));
-    // This process may have left before, and died before those that it placed had written their own records.
+    // This process may have left before, and died before the executions that it placed had recorded it.
     isFull ||= work.wasIn && lap === 0 && rest.length === holders.length;
     const { kept, unwritten } = isFull ? await checked(ports, rest) : { kept: rest, unwritten: [] };
     const most = limitOf(work, known);
@@ -125,7 +125,7 @@ async function leave(ports: Ports, lanes: Lanes, work: LaneWork, handedOn: Hande
     for (const dead of walked.dead) await lanes.unqueue(lane, dead);
     const isAnyOver = await handOn(ports, lanes, work, [...unwritten, ...walked.taken], handedOn);
     isFull ||= isAnyOver;
-    // An execution that queued before it could see the room is seen now.
+    // Now sees an execution that queued before it could see the room.
     if (isAnyOver || (after !== undefined && walked.taken.length < room)) continue;
     await sideBySide(walked.first, FIRST, (one) => haveCheck(ports, one));
     return { type: 'lane-left', step };
@@ -137,13 +137,13 @@ const pause = ({ clock, random }: Ports, lap: number): Promise<void> =>
   clock.sleep(Math.floor(random.number() * RETRY_MS * (lap + 1)));
 
 /**
- * A start writes the limit of its own plan, unless a later plan's limit is there; others use the limit that
- * is there.
+ * The limit to write: a start takes its own plan's, unless a later plan's is there; others keep what is
+ * there.
  */
 const limitOf = ({ limitAt = -1, atMost }: LaneWork, known: Lane | undefined): number =>
   known === undefined || limitAt >= (known.limitAt ?? 0) ? atMost : known.atMost;
 
-/** @returns nothing if the lane stays as it is */
+/** @returns undefined if the lane stays as it is */
 function nextLane(
   { random, clock }: Ports,
   { lane, limitAt = 0 }: LaneWork,
@@ -169,7 +169,7 @@ function nextLane(
   };
 }
 
-/** N1 The entries that still have a place, and those among them whose own records do not say so yet. */
+/** N1 The entries that still have a place, and those among them whose own records lack it. */
 async function checked(
   { store, clock }: Ports,
   holders: readonly LaneEntry[],
@@ -195,11 +195,11 @@ interface Walked {
   readonly taken: readonly Queued[];
   /** Entries that will never be placed. */
   readonly dead: readonly Queued[];
-  /** The first entries that stay queued; they are alive if `alive` asks for that. */
+  /** The first entries that stay queued; up to `alive` of them are known to be alive. */
   readonly first: readonly Queued[];
 }
 
-/** Reads from the front of the queue, past the dead and the paused, page by page. */
+/** Reads the queue from its front, page by page, skipping dead and paused executions. */
 async function walk(
   { store }: Ports,
   lanes: Lanes,
@@ -230,7 +230,7 @@ async function walk(
   return { taken, dead, first };
 }
 
-/** @returns whether one of them had ended, so that its place is free again */
+/** @returns true if one of them had ended, so that its place is free again */
 async function handOn(
   ports: Ports,
   lanes: Lanes,
@@ -248,7 +248,7 @@ async function handOn(
   return isAnyOver;
 }
 
-/** N7 Gives the execution a time to check, unless it has one. */
+/** N7 Sets a time at which the execution checks the lane, unless it has one. */
 async function haveCheck(ports: Ports, one: Queued): Promise<void> {
   const execution = await ports.store.readExecution(one.id);
   if (execution?.life !== one.life || execution.epoch !== one.epoch) return;
@@ -279,10 +279,12 @@ async function tell(
   }
 }
 
-/** At most this many are carried on in one go if each ends at once; the others have their wake times. */
+/** The most that are carried on in one go if each ends at once; the others have their wake times. */
 const MAX_CARRIED = 20;
 
-/** Carries on those that got a place; if this process cannot, their wake times do. */
+/**
+ * Carries on executions that got a place; if this process cannot, their wake times lead a supervisor to them.
+ */
 export async function carryOnHanded(ports: Ports, handedOn: HandedOn, reconcile: Reconcile): Promise<void> {
   for (let at = 0; at < Math.min(handedOn.length, MAX_CARRIED); at += 1) {
     const { id, planId } = handedOn[at] as HandedOn[number];
@@ -293,7 +295,7 @@ export async function carryOnHanded(ports: Ports, handedOn: HandedOn, reconcile:
   }
 }
 
-/** The place in the queue, from 1, exact up to 100; nothing if the execution is not in the queue. */
+/** The position in the queue, from 1, exact up to 100; undefined if the execution is not in the queue. */
 export async function placeOf(lanes: Lanes, lane: string, own: LaneEntry): Promise<number | undefined> {
   const { items } = await lanes.queued(lane, MAX_EXACT + 1);
   const at = items.findIndex((one) => isSameEntry(one, own));

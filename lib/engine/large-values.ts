@@ -1,9 +1,9 @@
 /**
  * Loads values that are stored outside the table, once something reads them.
  *
- * Owns: the check of what was read, and the loop of a decision that asks for values or for the mailbox
- * (`mailbox.ts`). Does not own: putting values there (`values-apart.ts`), the keys and the fields
- * (`core/records/large-values.ts`), what follows if a value is lost (`core/step/left-out.ts`).
+ * Owns: checking what was read, and the loop of a decision that asks for values or for the mailbox
+ * (`mailbox.ts`). Does not own: storing values there (`values-apart.ts`), the keys and fields
+ * (`core/records/large-values.ts`), what follows a lost value (`core/step/left-out.ts`).
  */
 
 import { decide } from '../core/decide.ts';
@@ -29,12 +29,12 @@ import { withMailbox } from './mailbox.ts';
 type Owner = Pick<Execution, 'id' | 'life'>;
 
 /**
- * The value's text, or nothing if it is lost: the object is missing or holds another text.
+ * The value's text; undefined if it is lost: the object is missing or has another text.
  * @throws the port's error
  */
 async function read(ports: Ports, owner: Owner, { holder, ref }: WantedValue): Promise<string | undefined> {
   const { largeValues } = ports;
-  // Records may name values although the setting is off now: they can be read once the place is back.
+  // The setting may be off now: the values can be read once it is on again.
   if (largeValues === undefined)
     throw new Error('a record names a value beside the table, and this process has no place for such');
   const json = await largeValues.get(valueKeyOf(owner, holder, ref));
@@ -46,7 +46,7 @@ async function read(ports: Ports, owner: Owner, { holder, ref }: WantedValue): P
 }
 
 /**
- * The state with the value, or with the note that it is lost.
+ * Adds the value to the state, or the fact that it is lost.
  * @throws the port's error
  */
 export async function loadedValue(ports: Ports, state: Snapshot, wanted: WantedValue): Promise<Snapshot> {
@@ -56,22 +56,22 @@ export async function loadedValue(ports: Ports, state: Snapshot, wanted: WantedV
 
 const NONE_LOST: ReadonlySet<string> = new Set();
 
-/** The state as known to a process that may have values outside the table. */
+/** Notes in the state that values may be stored outside the table. */
 const knowing = ({ largeValues }: Pick<Ports, 'largeValues'>, state: Snapshot): Snapshot =>
   largeValues === undefined || state.values !== undefined ? state : { ...state, values: { lost: NONE_LOST } };
 
-/** No execution has more values: a decision that loads more keeps asking for one that it already got. */
+/** More than any execution has: a decision that loads more keeps asking for one that it has got. */
 const MAX_LOADS = 3_000;
 
 export interface Decided {
   readonly decision: Decision;
-  /** The state with the values that the decision rests on. */
+  /** The state with the values that the decision used. */
   readonly state: Snapshot;
 }
 
 /**
- * Decides, with the values that the decision asks for.
- * @returns the result at once if it asks for none
+ * Decides, loading the values that the decision asks for.
+ * @returns the result, without a promise if nothing was loaded
  * @throws the ports' errors
  */
 export function decideWith(
@@ -86,8 +86,8 @@ export function decideWith(
 }
 
 /**
- * A mailbox says nothing about messages that came after it was read: each decision reads it after its own
- * time.
+ * Removes the mailbox: each decision reads it anew, because a mailbox lacks messages that came after its
+ * read.
  */
 function unread(state: Snapshot): Snapshot {
   if (state.mailbox === undefined) return state;
@@ -110,7 +110,7 @@ async function decideLoading(ports: Ports, plan: Plan, before: Snapshot, event: 
 }
 
 /**
- * Computes a result from the state, and loads the values that the computation asks for. @throws the ports'
+ * Computes a result from the state, loading the values that the computation asks for. @throws the ports'
  * errors
  */
 export async function withValues<Made>(
@@ -130,10 +130,7 @@ export async function withValues<Made>(
   throw new Error('an evaluation asked for the same value again and again');
 }
 
-/**
- * The state with all values that conditions, times and lists of its plan read: views and questions need no
- * more.
- */
+/** Adds all values that conditions, times and lists of the plan read; views and questions need no others. */
 export async function withConditions(ports: Ports, plan: Plan, state: Snapshot): Promise<Snapshot> {
   const { execution, steps } = state;
   const isAnyApart = execution.inputAt !== undefined || Object.values(steps).some(({ outputAt }) => outputAt);
@@ -170,7 +167,7 @@ export async function answerOf(ports: Ports, execution: Execution): Promise<Answ
   return json === undefined ? { lostBytes: ref.bytes } : { output: JSON.parse(json) as Json };
 }
 
-/** The state with all of its values except the execution's output, which its steps contain. */
+/** Adds all values except the execution's output, which its steps contain. */
 export async function withAllValues(ports: Ports, state: Snapshot): Promise<Snapshot> {
   const { input, inputAt } = state.execution;
   const wanted: WantedValue[] =

@@ -1,13 +1,13 @@
 /**
  * The mailbox of an execution, read for a decision that asks for it, and its wake time.
  *
- * Owns: both reads, and when the wake time goes. Does not own: which message is taken, and what that writes
- * (`core/waiting/waits.ts`).
+ * Owns: reading the mailbox, and when its wake time is removed. Does not own: which message is taken, and
+ * what that writes (`core/waiting/waits.ts`).
  *
  * S12 a process that evaluates an execution because of its mailbox has read or written the mailbox before the
  * execution's own records. If a step waited for one of the messages then, the evaluation took it; a process
- * that opens such a step later reads the mailbox after that. So the wake time has served its purpose, and
- * goes on the condition that the mailbox is still the one that was read.
+ * that opens such a step later reads the mailbox after that. So the wake time is no longer needed, and is
+ * removed, provided the mailbox is still the one that was read.
  */
 
 import { messagesOf, type Plan } from '../core/plan/plan.ts';
@@ -16,8 +16,8 @@ import type { Mailbox } from '../core/records/mailbox.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 
 /**
- * The state with its mailbox, or with the message of it that the decision asks for.
- * @throws as the port rejects
+ * Adds the mailbox to the state, or the message in it that the decision asks for.
+ * @throws the port's error
  */
 export async function withMailbox(ports: Ports, state: Snapshot, id?: string): Promise<Snapshot> {
   const { id: executionId, life } = state.execution;
@@ -28,17 +28,16 @@ export async function withMailbox(ports: Ports, state: Snapshot, id?: string): P
   }
   const read = (await mailboxes?.readMessage(executionId, life, id)) ?? null;
   if (read === null) ports.log.note({ what: 'message-lost', executionId });
-  // A message that another process has taken meanwhile is no longer in the mailbox: a write on this one
-  // conflicts.
+  // Another process has taken the message, so a write on this mailbox conflicts.
   const message = read?.taken === undefined ? read : null;
   return { ...state, mailbox: { ...state.mailbox, messages: { ...state.mailbox.messages, [id]: message } } };
 }
 
-/** The state with its mailbox, where steps of the plan take messages. @throws as the port rejects */
+/** Adds the mailbox if steps of the plan take messages. @throws the port's error */
 export const withOwnMailbox = async (ports: Ports, plan: Plan, state: Snapshot): Promise<Snapshot> =>
   messagesOf(plan).length === 0 ? state : withMailbox(ports, state);
 
-/** Takes the wake time off the mailbox. A later acceptance has its own. @throws as the port rejects */
+/** Removes the mailbox's wake time. A later acceptance has its own. @throws the port's error */
 export async function withoutWakeTime(ports: Ports, mailbox: Mailbox): Promise<void> {
   const { wakeAt, ...kept } = mailbox;
   if (wakeAt === undefined) return;

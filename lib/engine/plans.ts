@@ -1,6 +1,6 @@
 /**
- * Plans by their hash, read once and kept: a plan never changes, so a copy is never stale. A child's plan is
- * a part of its parent's, and only the parent's is stored.
+ * Plans by their hash, read once and cached: a plan never changes. A child's plan is a part of its parent's,
+ * and only the parent's is stored.
  */
 
 import { planAt, storedHash } from '../core/plan/child-plans.ts';
@@ -10,7 +10,7 @@ import type { Store } from '../core/ports.ts';
 
 export type PlanCache = Map<string, Plan>;
 
-/** Plans kept by one process; the oldest is dropped beyond this. */
+/** The most plans that a process caches; then the oldest is dropped. */
 const MAX_PLANS = 200;
 
 /**
@@ -24,7 +24,7 @@ export async function planOf(store: Store, cache: PlanCache, hash: string): Prom
   const plan = stored && planAt(stored, hash);
   if (plan === undefined) throw refuse('no-plan', `the plan ${hash} is not in the state table`);
   keep(cache, hash, plan);
-  // Each part of a long list has its own plan: keep the plan that contains them, so that it is read once.
+  // Each part of a long list has its own plan: cache the plan that contains them, so that it is read once.
   keep(cache, above, stored as Plan);
   return plan;
 }

@@ -1,9 +1,9 @@
 /**
- * Carries an execution on: evaluate, write, send, and again, until there is nothing left to do now.
+ * Carries an execution on: evaluates, writes and sends until nothing is left to do now.
  *
  * Owns: the loop around `decide`, its bound, and what a lost race means (read again, decide again). Does not
- * own: the decisions, or the order of effects (`commit.ts`). L4 a step whose executions cannot be started,
- * stopped or read delays no other step, nor does an event bus that takes nothing.
+ * own: the decisions, or the order of effects (`commit.ts`). L4 no step is delayed by another whose
+ * executions cannot be started, stopped or read, nor by an event bus that takes nothing.
  */
 
 import type { Away } from '../core/values/away.ts';
@@ -42,8 +42,8 @@ import { type Decided, decideWith } from './large-values.ts';
  */
 const PASSES_PER_STEP = 6;
 /**
- * Allows for rounds that have nothing to undo and are walked down one by one; if there are more, the wake
- * time continues.
+ * Allows for rounds without effects, which an undo passes one by one. If there are more, it continues at the
+ * wake time.
  */
 const PASSES_OF_ROUNDS = 120;
 /** Allows for lost races. */
@@ -56,7 +56,7 @@ const mostPasses = ({ steps, onFailure = [] }: Plan): number =>
 
 /** The knowledge of a supervisor's sweep beyond the execution that it evaluates. */
 export interface Oversight {
-  /** Says which messages agents may get, and is called if there is something to send. Never rejects. */
+  /** Asks which messages may be sent to agents, if there are any to send. Never rejects. */
   readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Admissions>;
   readonly graceFrom?: number | undefined;
   readonly away?: readonly Away[] | undefined;
@@ -65,19 +65,19 @@ export interface Oversight {
 export interface Start {
   readonly by: EvaluateEvent['by'];
   readonly affected: AffectedSteps;
-  /** Set by a supervisor only. */
+  /** Only if a supervisor evaluates. */
   readonly oversight?: Oversight;
   /**
-   * The process that starts or stops a child evaluates the parent afterwards, so the child's end need not
-   * carry the parent on as well.
+   * Set if this process evaluates the parent afterwards, because it starts or stops the child: then the
+   * child's end need not carry the parent on.
    */
   readonly forParent?: true;
   readonly tryNow?: TryNow;
-  /** Collects executions that get a place meanwhile: the owner of this list carries them on. */
+  /** Collects executions that get a place in a lane meanwhile; the owner of this list carries them on. */
   readonly handedOn?: HandedOn;
   /**
-   * The mailbox, as this process wrote or read it before the execution: its messages are evaluated, and then
-   * its wake time goes.
+   * The mailbox, written or read by this process before the execution. Its messages are evaluated, then its
+   * wake time is removed.
    */
   readonly mailbox?: Mailbox;
   /** A state to decide on without reading first. */
@@ -85,7 +85,7 @@ export interface Start {
 }
 
 /**
- * @returns the state as last known, or nothing if the execution does not exist
+ * @returns the state as last known; undefined if the execution does not exist
  * @throws the ports' errors
  */
 export async function reconcile(
@@ -106,7 +106,7 @@ export async function reconcile(
   }
 }
 
-/** The state to evaluate, as one process sees it. */
+/** The event that makes one process evaluate the state. */
 function evaluationOf(
   ports: Ports,
   { by, oversight, tryNow }: Start,
@@ -119,7 +119,7 @@ function evaluationOf(
     type: 'evaluate',
     by,
     ...looked,
-    // The answer to a read may have corrected a clock that was ahead: nothing was read later than now.
+    // An answer may have corrected a clock that was ahead, but no read is later than now.
     readAt: Math.min(looked.readAt, inputs.now),
     ...(lostRace ? { lostRace } : {}),
     ...(laneLeft ? { laneLeft } : {}),
@@ -166,7 +166,7 @@ async function passes(
     }
     if (decision.next.kind === 'start-children' && !(await isStillThere(ports, state.execution, readAt)))
       return undefined;
-    // Notifies before the write, because the write records that the parent knows.
+    // Before the write, because the write records that the parent knows.
     if (decision.notifyParent !== undefined)
       await notifyParent(ports, decision.notifyParent, start.forParent === true ? undefined : reconcile);
     const result = await effects.commit(ports, decision, state.execution);
@@ -175,7 +175,7 @@ async function passes(
       state = undefined;
       continue;
     }
-    // A process that loses another race and then writes the end still notifies the parent.
+    // A process that loses one more race and then writes the end still notifies the parent.
     if (decision.write !== undefined) lostRace = false;
     const about = await effects.over(ports, executionId, decision.next, handedOn);
     if (about === 'failed') continue;
@@ -195,13 +195,13 @@ async function passes(
 }
 
 /**
- * What came of the effects: steps whose child executions could not be started, stopped or read, or whose
- * questions could not be announced. The evaluation goes on without them, and then fails.
+ * Performs the effects. Steps whose child executions could not be started, stopped or read, or whose
+ * questions could not be announced, are left out: the evaluation continues without them, and then fails.
  */
 class Effects {
-  /** It ended before nothing was left to do. */
+  /** Set if it ended before everything was done. */
   isCut = false;
-  /** A message was taken, and the wake time of its mailbox with it. */
+  /** Set if a message was taken, and with it the mailbox's wake time. */
   hasTaken = false;
   readonly #steps: string[] = [];
   #first: unknown;
@@ -256,7 +256,7 @@ class Effects {
     }
   }
 
-  /** @throws the first failure, if there was one: the caller counts it, and tries again later */
+  /** @throws the first failure, if any: the caller counts it, and tries again later */
   thrownAfter(state: Snapshot | undefined): Snapshot | undefined {
     if (this.#steps.length > 0) throw this.#first;
     return state;
@@ -264,7 +264,7 @@ class Effects {
 }
 
 /**
- * Records what was done to other executions, on the state that led to it; after a lost race the state is
+ * Records what was done to other executions, on the state that led to it. After a lost race the state is
  * evaluated again.
  */
 async function record(
@@ -298,8 +298,8 @@ export const continueWith = async (
 };
 
 /**
- * Writes what was decided and continues from there. If something fails after the write, a supervisor repeats
- * it at the wake time.
+ * Writes what was decided and continues from there. What fails after the write, a supervisor repeats at the
+ * wake time.
  * @returns 'conflict' if another write came first: read and decide again
  */
 export async function carryOut(

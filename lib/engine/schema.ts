@@ -1,9 +1,9 @@
 /**
  * The check of a value against an author's schema.
  *
- * Owns: the issues as one line of text, the size of an output, and that a schema which throws counts as a
- * misfit: this is its author's mistake and says nothing about what was done. Does not own: what follows from
- * a misfit.
+ * Owns: turning issues into one line of text, the size of an output, and counting a schema that throws as a
+ * misfit: that is its author's mistake and shows nothing about what was done. Does not own: what follows a
+ * misfit.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -23,7 +23,7 @@ type Place = Pick<Ports, 'largeValues'>;
 export const mostValueBytes = ({ largeValues }: Place): number =>
   largeValues === undefined ? MAX_RECORD_VALUE_BYTES : MAX_VALUE_BYTES;
 
-/** How many parts such a value may have. */
+/** The most parts of such a value, and its other limits. */
 export const jsonLimitsOf = ({ largeValues }: Place): JsonLimits =>
   largeValues === undefined ? JSON_LIMITS : LARGE_JSON_LIMITS;
 
@@ -37,11 +37,11 @@ type Checked =
         /** How many were found, if not all are in the list. */
         readonly issueCount?: number;
       };
-      /** The schema threw, so it said nothing about the value. */
+      /** Set if the schema threw, so that the value is neither valid nor invalid. */
       readonly threw?: true;
     };
 
-/** A long list of values that do not fit has as many issues; they are not all put into words. */
+/** The most issues that are put into words: a long list of misfits has as many issues. */
 const MAX_NAMED = 100;
 
 /** The value as the schema makes it, or its issues. Never rejects. */

@@ -5,8 +5,9 @@
  */
 
 /**
- * Returns results in the order of the items. A failure ends one lane, and is thrown when all lanes have
- * ended: an item that always fails delays no other (L4), and if all fail, few are tried.
+ * Returns results in the order of the items. When an item fails, its lane takes no more items. The error is
+ * thrown once all lanes have ended, so one bad item does not hold up the rest (L4), and if all fail, few are
+ * tried.
  * @param lanes the most items that are worked on at a time
  */
 export async function sideBySide<Item, Result>(

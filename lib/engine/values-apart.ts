@@ -1,13 +1,12 @@
 /**
- * Stores values that are too large for their records outside the table, before the record that names them is
- * written.
+ * Stores values that are too large for their records outside the table, before the records are written.
  *
- * Owns: what is put, and under which name. Does not own: the keys and the fields
- * (`core/records/large-values.ts`), the write (`commit.ts`), loading (`large-values.ts`), when an object is
- * removed (the audit).
+ * Owns: what is stored, and under which key. Does not own: the form of keys and fields
+ * (`core/records/large-values.ts`), the write (`commit.ts`), loading (`large-values.ts`), removing objects
+ * (the audit).
  *
- * V1 an object exists before the record that names it, and a value that is passed on to another execution is
- * stored again, under its own key. If nothing is large, no call is made.
+ * V1 an object exists before the record that names it, and a value passed on to another execution is stored
+ * again, under that one's key. If nothing is large, no call is made.
  */
 
 import type { Write } from '../core/decisions/decision.ts';
@@ -20,16 +19,16 @@ import { type Json, utf8Bytes } from '../core/values/json.ts';
 type Owner = Pick<Execution, 'id' | 'life'>;
 
 /**
- * Values that this process has put or is putting, by execution, life, holder and hash: a repeated write, or
- * the next write of a record, names the value again. An object stays as long as its execution in this life.
+ * Values that this process has stored or is storing, by execution, life, holder and hash: repeated and later
+ * writes of a record name them again. An object stays as long as its execution in this life.
  */
 const known = new WeakMap<LargeValues, Map<string, Promise<ValueRef>>>();
 const MAX_KNOWN = 500;
 
-/** No store takes longer keys; a value with such a key stays in its record. */
+/** The longest key that stores take; a value with a longer one stays in its record. */
 const MAX_KEY_CHARS = 1_000;
 
-/** Stores the large values of a write outside the table. @returns the write that names them */
+/** Stores the large values of a write. @returns the write that names them */
 export async function writeApart(largeValues: LargeValues, write: Write): Promise<Write> {
   const { executionId: id, execution, step } = write;
   return {
@@ -39,9 +38,7 @@ export async function writeApart(largeValues: LargeValues, write: Write): Promis
   };
 }
 
-/**
- * Stores the large values of the execution's record outside the table. @returns the record that names them
- */
+/** Stores the large values of the execution's record. @returns the record that names them */
 export async function executionApart(largeValues: LargeValues, execution: Execution): Promise<Execution> {
   const { input, inputAt, output, outputAt, writeId } = execution;
   const put = { largeValues, owner: execution, writeId };
@@ -83,7 +80,7 @@ interface Put {
   readonly named: ValueRef | undefined;
 }
 
-/** @returns nothing if the value stays in the record */
+/** @returns undefined if the value stays in the record */
 async function valueApart(put: Put): Promise<ValueRef | undefined> {
   const { largeValues, owner, writeId, holder, value, named } = put;
   if (value === undefined || isShort(value)) return undefined;

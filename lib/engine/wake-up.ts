@@ -1,13 +1,13 @@
 /**
  * Calls a supervisor if a write makes something due before the next tick, and no supervisor is at work.
  *
- * Owns: when a supervisor is called, and by which of many processes. Does not own: how long it stays
+ * Owns: when a supervisor is called, and which of many processes calls it. Does not own: how long it stays
  * (`supervisor/stay.ts`), which writes need one (`core/supervision/presence.ts`).
  *
- * L2 a dead agent is noticed in time even if the system is otherwise quiet. The presence record holds the
- * time until which a supervisor is at work. In a busy system a process reads it once a minute and makes no
- * call. If many processes find no supervisor at once, the conditional write of the record lets one of them
- * call (S15). If a call is lost, the next tick finds the work.
+ * L2 a dead agent is noticed in time even in a quiet system. The presence record says until when a supervisor
+ * is at work; a process of a busy system reads it once a minute and makes no call. If many processes find no
+ * supervisor at once, the conditional write of the record lets one of them call (S15). If the call is lost,
+ * the next tick finds the work.
  */
 
 import { isPromised, needsPresence, presenceAfter } from '../core/supervision/presence.ts';
@@ -15,14 +15,14 @@ import type { Ports, WakeUps } from '../core/ports.ts';
 import { errorName } from '../core/values/errors.ts';
 
 /**
- * A called supervisor is at work within this time, cold start included, and writes its presence. If it does
- * not, the next process that needs one calls again.
+ * A called supervisor starts within this time, cold start included, and writes its presence. If it does not,
+ * the next process that needs one calls again.
  */
 export const CALL_MS = 5_000;
 
 /**
- * Runs after a write, beside its sends. Never rejects: the write has taken place, and after a lost call the
- * next tick finds the work.
+ * Calls a supervisor after a write, beside its sends, if one is needed. Never rejects: the write has taken
+ * place, and after a lost call the next tick finds the work.
  * @param wakeAt the wake time that was written
  * @param beforeAt the wake time before the write; absent for a new record
  */
@@ -51,7 +51,7 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
       return;
     }
     const wanted = presenceAfter(stored ?? { version: 0 }, random.id(), now + CALL_MS);
-    // After a conflict another process has called, or a supervisor is at work; either way until this time.
+    // After a conflict another process has called, or a supervisor is at work: in both cases until this time.
     known.untilAt = wanted.untilAt;
     if ((await wakeUps.write(wanted)) === 'conflict') return;
     await wakeUps.call(wanted);
@@ -61,7 +61,7 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
   }
 }
 
-/** The ports for a supervisor's own evaluations: it is at work already, so it calls no supervisor. */
+/** The ports for a supervisor's own evaluations, which need not call a supervisor. */
 export const withoutCalls = (ports: Ports): Ports =>
   // Not by spread: the ports may be getters, or methods of a class.
   ports.wakeUps === undefined ? ports : (Object.create(ports, { wakeUps: { value: undefined } }) as Ports);

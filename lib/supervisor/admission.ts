@@ -1,61 +1,63 @@
 /**
- * The messages that a supervisor may send in one sweep, and to whom.
+ * Limits the messages that a supervisor sends to each agent in one sweep.
  *
- * Owns: one read of an agent's breaker per sweep, and only if there is something for that agent; the bound of
- * messages per sweep and agent: no more than its queue has room for, but always a few; and when the rest has
- * its turn. A sweep that overruns counts once per sweep interval. Does not own: what is then deferred or put
- * off (`core/supervision/dispatch.ts`).
+ * Owns: reading an agent's breaker once per sweep, only if there is something for that agent; how many
+ * messages it gets per sweep: as many as its queue has room for, but always a few; and when the rest has its
+ * turn. A sweep that overruns counts as one per sweep interval. Does not own: deferring
+ * (`core/supervision/dispatch.ts`).
  *
- * After an outage everything is due at once. Sweeps go through it oldest first. If a sweep has no messages
- * left for something, it defers it by the number of sweeps that its agent's rest needs at the full pace, the
- * excess in the agent's queue included. Agents may be faster or slower than that: it is an estimate, and its
- * users must bound how wrong it may be.
+ * After an outage everything is due at once, and sweeps handle it oldest first. A sweep that may send no more
+ * defers the rest, by as many sweeps as the agent's backlog takes at full pace, including what its queue has
+ * in excess. Agents may be faster or slower, so this is an estimate: its users must limit how wrong it may
+ * be.
  */
 
 import type { Ports } from '../core/ports.ts';
 import type { Admission, Admissions } from '../core/decisions/events.ts';
 import { type Breaker, notBeforeOf } from '../core/step/breaker.ts';
 
-/** A supervisor sends only what was lost or deferred, so this only bounds a stampede. */
+/**
+ * The most messages to one agent in a sweep. Only lost or deferred work is sent, so this matters in a
+ * stampede.
+ */
 export const SENDS_PER_SWEEP = 300;
-/** Sends allowed even into a full queue, so that a message that was lost in a crowd has its turn as well. */
+/** Sends allowed even into a full queue, so that a message lost in a crowd has its turn, too. */
 export const FREE_SENDS = 30;
-/** With this many waiting, another message would be taken so late that it would count as lost. */
+/** With this many waiting, one more would be taken so late that it would count as lost. */
 export const FULL_QUEUE = 3_000;
 /** The longest gap between two dispatches. */
 const MAX_DEFER_MS = 900_000;
-/** If one message may become the trial, the others wait at least this much longer. */
+/** If one message may become the trial, the others wait for at least this much longer. */
 const TRIAL_MS = 10_000;
 /**
- * The shortest time until an agent that is not deployed is asked for again; the longest is half as much more.
- * It bounds how late its work goes on once it is deployed, and how often everything that waits for it is
- * written meanwhile.
+ * The shortest time until an agent that is not deployed is tried again; the longest is half as much more. It
+ * limits how late its work continues once it is deployed, and how often all that waits for it is written.
  */
 const MISSING_AGAIN_MS = 30_000;
 
 interface Room {
   /** How many more messages may wait in its queue. */
   readonly sends: number;
-  /** How many messages too many wait in its queue, all of them before a message that is sent now. */
+  /** How many messages too many are in its queue, before any message sent now. */
   readonly beyond: number;
 }
 
 interface RateLimit {
   readonly since: number;
   readonly breaker: Promise<Breaker | undefined>;
-  /** The room in the queue, read once more messages are wanted than are free. */
+  /** The room in the queue, read only if more messages are wanted than are sent freely. */
   room: Promise<Room> | undefined;
   wanted: number;
   sent: number;
   deferred: number;
-  /** Groups (`fairBy`) that have had a message sent. */
+  /** The groups (`fairBy`) that have had a message sent. */
   readonly groups: Set<string>;
-  /** The one message that may become the trial has been given away. */
+  /** Set once the message that may become the trial is chosen. */
   triedOut: boolean;
 }
 
 function nextRate(ports: Ports, agent: string, known: RateLimit | undefined, since: number): RateLimit {
-  // A breaker that cannot be read defers nothing: the agent reads it once more itself.
+  // A breaker that cannot be read defers nothing: the agent itself reads it again.
   const breaker = Promise.resolve(ports.breakers?.read(agent)).catch(() => {
     ports.log.note({ what: 'breaker-failed', agent });
     return undefined;
@@ -109,7 +111,7 @@ export function admissionControl(ports: Ports, sweepEveryMs: number, freeSends =
     }
     if (isTrial) rate.triedOut = true;
     rate.wanted += wanted;
-    // Several evaluations ask at once: free places are given away before any of them waits for an answer.
+    // Several evaluations ask at once, so grant the free sends before waiting for an answer.
     const free = isTrial ? 1 : wanted;
     const isFree = isTrial || rate.wanted <= freeSends;
     const room = isFree ? { sends: rate.sent + free, beyond: 0 } : await roomOf(agent, rate);
@@ -135,8 +137,8 @@ export function admissionControl(ports: Ports, sweepEveryMs: number, freeSends =
 }
 
 /**
- * If one group has filled a queue, the queue is not full for other groups: messages are taken in fair turns,
- * so the first message of each group in a sweep is sent.
+ * Lets the first message of each group in a sweep pass. If one group has filled a queue, it is not full for
+ * other groups, because messages are taken in fair turns.
  */
 function isFirstOf(group: string | undefined, { groups }: RateLimit): boolean {
   if (group === undefined || groups.has(group) || groups.size >= SENDS_PER_SWEEP) return false;
@@ -145,8 +147,7 @@ function isFirstOf(group: string | undefined, { groups }: RateLimit): boolean {
 }
 
 /**
- * Admissions of agents that are not deployed. A crowd is asked for again at the pace at which it could be
- * sent.
+ * The admissions of agents that are not deployed. A crowd is tried again only as fast as it could be sent.
  */
 function missingAdmissions(ports: Ports, sweepEveryMs: number): (agent: string, wanted: number) => Admission {
   const asked = new Map<string, number>();
@@ -165,8 +166,8 @@ const deployAgain = (agent: string): string =>
   `no agent '${agent}' is deployed, and executions under way need it: deploy it again`;
 
 /**
- * A queue whose depth cannot be read counts as empty: a message sent in vain is dropped, a message not sent
- * is late.
+ * The room in an agent's queue; all of it if its depth cannot be read: a message sent in vain is dropped, one
+ * not sent is late.
  */
 async function roomIn({ queue, log }: Ports, agent: string): Promise<Room> {
   const unknown = { sends: SENDS_PER_SWEEP, beyond: 0 };

@@ -1,5 +1,5 @@
 /**
- * The Lambda function of the audit: ports → audit → one run, which does a piece of the pass through table and
+ * The Lambda function of the audit: ports → audit → one run, which continues the pass through table and
  * bucket.
  *
  * Owns: one invocation and its bounds. Does not own: the passes (`supervisor/audit.ts`, `audit-values.ts`).
@@ -19,9 +19,11 @@ import { defined } from '../core/values/defined.ts';
 import { audit, auditAgeMs } from './audit.ts';
 import { auditValues } from './audit-values.ts';
 
-/** Pages of large values in one run, 1,000 objects each: some ten seconds, and two million objects a day. */
+/**
+ * The most pages of large values in one run, 1,000 objects each: some ten seconds, two million objects a day.
+ */
 const VALUE_PAGES = 20;
-/** The share of a run's time in which pages are begun; the rest is for those under way. */
+/** The share of a run's time in which new pages are begun; the rest is for those under way. */
 const AUDIT_SHARE = 0.9;
 
 /** The Lambda function of the audit: one run does a piece of the pass through the table. */

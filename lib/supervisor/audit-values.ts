@@ -2,12 +2,12 @@
  * The audit of large values: each run lists a piece of the bucket, and removes the objects of executions that
  * are gone.
  *
- * Owns: the pass through the list, its bounds, where the next run goes on. Does not own: how long an object
+ * Owns: the pass through the list, its bounds, where the next run continues. Does not own: how long an object
  * is kept (`core/supervision/stored-values.ts`, V5 and V6), the state table (`audit.ts`).
  *
- * A pass begins once a day at most. It reads strongly each execution that may be gone because it is older
- * than the retention, or marked. A list shows the mark of a life first, so a page that begins in the middle
- * of a life asks for it.
+ * A pass begins once a day at most. Each execution that may be gone, because it is marked or older than the
+ * retention, is read strongly. A list has the mark of a life first, so a page that begins in the middle of a
+ * life reads its mark.
  */
 
 import type { LargeValueInventory, LargeValues, Ports, SideRecords } from '../core/ports.ts';
@@ -98,7 +98,7 @@ async function withMarks(
   return marks === undefined ? lives : [together(first, marks), ...others];
 }
 
-/** Handles one life. A life that cannot be handled delays no other (L4). */
+/** Audits one life. If that fails, it delays no other (L4). */
 async function auditLife(
   ports: ValuesAuditPorts & { readonly values: Values },
   life: ValuesOfLife,
@@ -121,7 +121,7 @@ async function auditLife(
         return NOTHING;
       case 'remove': {
         await values.remove(verdict.keys);
-        // A page may contain a part of a life: without the mark, the rest would be kept for as long again.
+        // A page may have only a part of the life: without its mark, the rest would be kept that long again.
         const rest = await values.list(prefixOf(life));
         if (rest.items.every(({ key }) => marks.includes(key))) await values.remove(marks);
         if (verdict.keys.length > 0) log.note({ what: 'leftover-removed', executionId });

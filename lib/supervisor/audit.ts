@@ -1,15 +1,14 @@
 /**
- * The audit: each run reads a piece of the whole table, and repairs what no index would show (P5).
+ * The audit: each run reads a part of the whole table, and repairs what no index would show (P5).
  *
- * Owns: the pass through the table, its bounds, where the next run goes on, that one bad record stops nothing
- * else. Does not own: what is out of order (`core/supervision/audit.ts`). Any number may run at once: their
+ * Owns: the pass through the table, its bounds, where the next run continues, and letting no bad record stop
+ * others. Does not own: what is out of order (`core/supervision/audit.ts`). Any number may run at once: their
  * writes are conditional, and a run stops if another's receipt came first.
  *
- * The table is read in segments, side by side, because leftovers of executions must be removed as fast as
- * they appear. It is read with eventual consistency, at half the price: a repair is written on the version
- * that was read, and nothing is removed before its execution has been read strongly (V5). A run records its
- * position once a minute: if it dies, the next run reads that minute again, and finds in order what was
- * healed.
+ * The table is read in segments, side by side, because what executions leave must be removed as fast as it
+ * appears. Reads are eventually consistent, at half the price: a repair is written on the version that was
+ * read, and nothing is removed before its execution has been read strongly (V5). A run records its position
+ * once a minute: if it dies, the next run reads that minute again, and finds in order what was repaired.
  */
 
 import {
@@ -41,7 +40,7 @@ const SMALL_EVERY_MS = 3_600_000;
 export interface AuditOptions {
   /** No page is read after this time. */
   readonly untilAt: number;
-  /** The most pages of one run: they bound its cost. */
+  /** The most pages of one run, which limits its cost. */
   readonly maxPages: number;
   /** The least time from the beginning of a pass to the next, or an hour if the table is small. @default 0 */
   readonly passEveryMs?: number;
@@ -55,13 +54,13 @@ type Deed = 'healed' | 'removed' | 'failed' | 'nothing';
 
 /** The outcome of one run. */
 export interface Audited {
-  /** The latest receipt: this run's, or the one before if it is not yet time for another pass. */
+  /** The latest receipt: this run's, or the previous one if another pass is not due. */
   readonly receipt: AuditReceipt;
   /** How many records this run alone removed. */
   readonly removed: number;
 }
 
-/** Makes one run: from where the last one stopped, to the table's end or a bound. */
+/** Makes one run: from where the last one stopped to the table's end or a bound. */
 export async function audit(ports: AuditPorts, options: AuditOptions): Promise<Audited> {
   const { audit: before } = await ports.receipts.read();
   const { passEveryMs = 0 } = options;
@@ -88,7 +87,7 @@ class Run {
   #pass: AuditCounts;
   #pages = 0;
   #savedAt: number;
-  /** Another run is at work: its receipt came first. */
+  /** Set if another run is at work: its receipt came first. */
   #isSecond = false;
 
   constructor(ports: AuditPorts, options: AuditOptions, before: AuditReceipt | undefined) {
@@ -120,7 +119,7 @@ class Run {
     }
   }
 
-  /** A run reads at least one page, even beyond its bounds. */
+  /** True if the run may read another page. It reads at least one, even beyond its bounds. */
   readonly #mayGoOn = (now: number): boolean =>
     !this.#isSecond &&
     (this.#pages === 0 || (this.#pages < this.#options.maxPages && now < this.#options.untilAt));
@@ -173,7 +172,7 @@ async function auditPage(
 }
 
 interface Met {
-  /** Executions of this page, which may be older than the records beside them. */
+  /** Executions as this page has them; they may be older than the records beside them. */
   readonly shown: ReadonlyMap<string, Execution>;
   /** Executions that were read strongly, each once. */
   readonly read: Map<string, Promise<Execution | undefined>>;
@@ -185,7 +184,7 @@ async function auditOne(ports: AuditPorts, found: Found, met: Met): Promise<Deed
     case 'execution': {
       if (await hasOutlivedParent(ports, found.execution, met)) return remove(ports, found);
       const decision = heal(found, decisionInputsOf(ports));
-      // After a conflict there is nothing to do: another process has just written the record, with its wake
+      // After a conflict nothing is to be done: another process has just written the record, with a wake
       // time.
       return decision !== undefined && (await commit(ports, decision, found.execution)) === 'written'
         ? 'healed'
@@ -203,7 +202,7 @@ async function auditOne(ports: AuditPorts, found: Found, met: Met): Promise<Deed
   }
 }
 
-/** A child is kept as long as its parent, which may recall it. */
+/** True if the parent of an old child is gone: until then it may recall the child. */
 async function hasOutlivedParent(ports: AuditPorts, execution: Execution, met: Met): Promise<boolean> {
   const { parent } = execution;
   const { retentionMs } = met;
@@ -217,7 +216,9 @@ async function hasOutlivedParent(ports: AuditPorts, execution: Execution, met: M
   );
 }
 
-/** An execution as the page shows it may keep its records; only a strong read may let them go. */
+/**
+ * True if the execution is gone. Seen on the page, it keeps its records; only a strong read may let them go.
+ */
 async function mayGo(
   { store }: AuditPorts,
   executionId: string,

@@ -10,13 +10,13 @@
 import type { Due, Page, Store } from '../core/ports.ts';
 
 /**
- * How many executions a sweep reads before it evaluates: at most this many of one group delay another group.
+ * How many executions a sweep reads before it evaluates: no more than this of one group can delay another.
  */
 const AHEAD = 10_000;
 /** A page of this many items is half of DynamoDB's 1 MB. */
 const AHEAD_PAGE = 2_000;
 
-/** @param now an item is overdue up to this time; after the first that is not, none is */
+/** @param now items due up to this time are overdue; after the first later one, no other is */
 export async function readAhead(
   store: Store,
   shard: number,

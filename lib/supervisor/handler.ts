@@ -23,9 +23,9 @@ import { type Part, tick } from './sweep.ts';
 const TICK_RESERVE_MS = 3_000;
 
 /**
- * The supervisors' Lambda function. On the schedule: one tick, with as many sweeps as are worth it. Called by
- * another role: the same on all shards, for as long as something is due and no other supervisor has come. It
- * calls no supervisor itself.
+ * The supervisors' Lambda function. On the schedule: one tick, with as many sweeps as are useful. Called by
+ * another role: the same on all shards, while something is due and no other supervisor has come. It calls no
+ * supervisor itself.
  */
 export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
   const telemetry = telemetryOf({ role: 'supervisor' });
@@ -53,8 +53,7 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
     // Beside the sweeps, which do not wait for it.
     const noted = noteRelease?.();
     const options = { untilAt, sweepEveryMs, part, grace, leave, stay };
-    // Counts while the first sweeps run. Only a tick counts, once a minute; a supervisor that was called does
-    // not.
+    // Counts while the first sweeps run, and only in a tick, once a minute.
     const counted = called === undefined && gauge.isDue(clock.now()) ? countOpen(ports()) : undefined;
     const sweeps = await tick(ports(), plans, options);
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
@@ -64,7 +63,7 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
     if (counted !== undefined || due > 0) gauge.counted(due > 0 ? undefined : open, clock.now());
     const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
     const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));
-    // Sweeps of called supervisors must not hide that no tick comes any more.
+    // Sweeps of called supervisors must not hide that ticks have stopped.
     meter.swept({ made: called === undefined ? sweeps.length : 0, oldestOverdueMs, failed });
     logger.info(called === undefined ? 'tick' : 'called', { ...part, sweeps: sweeps.length, due, failed });
     return { sweeps: sweeps.length };
@@ -75,7 +74,7 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
 /** How much of the reserved time the count at the end of a tick may take. */
 const COUNT_WITHIN_MS = 1_000;
 
-/** Leaves out a count that is not ready in time; nothing else is lost with it. */
+/** Gives up a count that is not ready in time. */
 const countOpen = ({ table: { client, name, agents }, log }: OwnPorts): Promise<OpenNow | undefined> =>
   Promise.race([
     openNow(client, name, agents, clock.now()).catch((error: unknown) => {
@@ -85,7 +84,7 @@ const countOpen = ({ table: { client, name, agents }, log }: OwnPorts): Promise<
     clock.sleep(COUNT_WITHIN_MS).then(() => undefined),
   ]);
 
-/** An invocation that names no part, for example one by hand, gets one supervisor for all shards. */
+/** The part that an event names. Without one, as when invoked by hand, one supervisor has all shards. */
 function partOf(event: unknown): Part {
   const { part, of } = (event ?? {}) as { readonly part?: unknown; readonly of?: unknown };
   const isPart = Number.isInteger(part) && Number.isInteger(of) && Number(part) >= 0;

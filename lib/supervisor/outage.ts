@@ -1,12 +1,12 @@
 /**
  * Grace for leases after an outage.
  *
- * Owns: how a supervisor's process notices that the store, or every supervisor, was away, and from when on
- * leases count that could not be renewed meanwhile. Does not own: when such a lease is over
+ * Owns: how a supervisor's process notices that the store, or every supervisor, was away, and when leases
+ * that could not be renewed meanwhile begin to count again. Does not own: when such a lease is over
  * (`core/supervision/wake-time.ts`).
  *
- * Without it, the first sweep after an outage would take every attempt for dead, although the agents are
- * alive and only could not reach the store: all of them would be probed or done again at once.
+ * Without this, the first sweep after an outage would take every attempt for dead, although the agents are
+ * alive and only could not reach the store. All would be probed or repeated at once.
  */
 
 import type { Away } from '../core/values/away.ts';
@@ -19,7 +19,7 @@ export interface Sweep {
   readonly failed: number;
   /** How long the oldest was overdue, in ms. */
   readonly oldestOverdueMs: number;
-  /** Whether something is due before the tick's end, now or later. */
+  /** True if something is due before the tick's end, now or later. */
   readonly busy: boolean;
 }
 
@@ -35,8 +35,7 @@ export type Lost = ReadonlyMap<string, NewlyLost>;
 export type Missing = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * While there are ticks, nothing is overdue for this long: two ticks, so that one failed tick is not an
- * outage.
+ * With regular ticks nothing is overdue for this long: two ticks, so that one failed tick is not an outage.
  */
 const OUTAGE_MS = 120_000;
 /**
@@ -44,10 +43,10 @@ const OUTAGE_MS = 120_000;
  * before the lease ends.
  */
 const SHORTEST_MS = 3_000;
-/** If this many evaluations of a sweep failed, and half of all, the cause is the store, not a single item. */
+/** If this many evaluations of a sweep fail, and half of all, the store is the cause, not a single item. */
 const MIN_FAILED = 3;
 
-/** If there are more, the two oldest become one: an attempt that began between them gets too much time. */
+/** If there are more, the two oldest are merged: an attempt that began between them gets too much time. */
 const MOST_AWAY = 10;
 
 /** A supervisor's process remembers this from sweep to sweep. */
@@ -62,7 +61,7 @@ export class Grace {
     return this.#since;
   }
 
-  /** Called before the evaluations of a page of the index. @returns whether an outage has just ended */
+  /** Call before the evaluations of a page of the index. @returns true if an outage has just ended */
   begins(now: number, oldestOverdueMs: number): boolean {
     const unswept = this.#goodAt === undefined || now - this.#goodAt > OUTAGE_MS;
     const wasAway = this.#badSince !== undefined && now - this.#badSince >= SHORTEST_MS;
@@ -102,7 +101,7 @@ export class Grace {
 }
 
 /**
- * A sweep is bad if no shard could be read (then there are more failures than items), or half of the
+ * True for a bad sweep: no shard could be read (then there are more failures than items), or half of the
  * evaluations failed.
  */
 function isBad(sweeps: readonly ShardSweep[]): boolean {

@@ -1,14 +1,13 @@
 /**
  * The supervisor's receipts: when each shard was swept, and what was found there.
  *
- * Owns: when a shard's receipt is written. At the first sweep that finds something due before the tick's end,
+ * Owns: when a shard's receipt is written: at the first sweep that finds something due before the tick's end;
  * then every 20 s while that is so, at once when another agent is found missing, within 5 s when an attempt
- * was lost, and at the tick's end if something has changed. A shard in which nothing is due costs no write
- * and no read; its supervisor's log line shows that the supervisor lives, overdue executions show that it
- * does not. An agent that no fresh receipt has named is reported, once. Does not own: the sweeps
- * (`sweep.ts`).
+ * was lost; and at the tick's end if something has changed. A shard in which nothing is due costs no write
+ * and no read: its supervisor's log line shows that the supervisor lives, and overdue executions that it does
+ * not. An agent that no fresh receipt has named is announced, once. Does not own: the sweeps (`sweep.ts`).
  *
- * A receipt never delays a sweep for long and never stops one: a receipt that cannot be written is left out.
+ * A receipt never delays a sweep for long: one that cannot be written is left out.
  */
 
 import type { Ports, Receipts } from '../core/ports.ts';
@@ -27,15 +26,15 @@ interface Entry {
   readonly due: number;
   readonly failed: number;
   readonly oldestOverdueMs: number;
-  /** The latest sweep found something due before the tick's end. */
+  /** True if the latest sweep found something due before the tick's end. */
   readonly busy: boolean;
   /** When this supervisor last wrote the shard's receipt. */
   readonly writtenAt?: number;
-  /** Executions met in the whole tick, by missing agent: a tick meets each waiting one at least once. */
+  /** Executions by missing agent, met in the whole tick: it meets each waiting one at least once. */
   readonly missing: Missing;
-  /** How many agents were missing when the shard's receipt was last written. */
+  /** How many agents were missing in the shard's last receipt. */
   readonly told: number;
-  /** Attempts lost since the shard's receipt was last written. */
+  /** Attempts lost since the shard's last receipt. */
   readonly lost: Lost;
 }
 
@@ -58,7 +57,7 @@ export function receiptBook(
     const lost = lostAfter(before?.lost, entry.lost, sweptAt);
     const found = { sweptAt, due, failed, oldestOverdueMs, ...missing, ...lost };
     const receipt: ShardReceipt = { shard, version, writeId: random.id(), ...found };
-    // Another supervisor has swept the shard and written its receipt; read it before the next one.
+    // Another supervisor has swept the shard and written its receipt: read that before the next one.
     if ((await receipts.write(receipt)) === 'conflict') {
       stored = undefined;
       return;
@@ -94,8 +93,8 @@ export function receiptBook(
 const NOTHING = { due: 0, failed: 0, oldestOverdueMs: 0, lost: new Map<string, NewlyLost>() } as const;
 
 /**
- * How many executions miss which agent. Before the tick's end, when not all have been met yet, no fewer than
- * before.
+ * How many executions miss which agent. Not all may have been met before the tick's end, so until then a
+ * count never falls.
  * @param known what all shards together have reported so far
  */
 function missed(

@@ -1,13 +1,13 @@
 /**
- * How long a supervisor stays, and what it promises to roles that would call another.
+ * Decides how long a supervisor stays, and records that so that other roles call no second one.
  *
- * Owns: the promises of a tick and of a supervisor that was called, and when each ends. Does not own: the
- * sweeps (`sweep.ts`), who calls (`engine/wake-up.ts`).
+ * Owns: the promises of a tick and of a called supervisor, and when each ends. Does not own: the sweeps
+ * (`sweep.ts`), who calls (`engine/wake-up.ts`).
  *
- * A promise is a conditional write of one record. A called supervisor that loses this write to another ends:
- * at most one of them is at work, and none works for long beside a tick that stays. A promise is kept: a
- * called supervisor sweeps once more after its promise's end, allowing for an index that lags and for clocks
- * that differ, before it ends.
+ * A promise is a conditional write of one record. A called supervisor that loses this write to another ends,
+ * so at most one of them is at work, and none for long beside a tick that stays. It keeps its promise: before
+ * it ends, it sweeps once after the promised time, late enough for a lagging index and for clocks that
+ * differ.
  */
 
 import { type Presence, presenceAfter } from '../core/supervision/presence.ts';
@@ -15,18 +15,18 @@ import type { Ports, Presences } from '../core/ports.ts';
 import { changeRecord } from '../engine/change-record.ts';
 import { errorName } from '../core/values/errors.ts';
 
-/** Calls of a supervisor in the course of its sweeps. None of them rejects. */
+/** Calls that a supervisor makes during its sweeps. None of them rejects. */
 export interface Stay {
-  /** Called before something is evaluated that is due before the supervisor's time is over. */
+  /** Call before evaluating something that is due before the supervisor's time is over. */
   readonly found: () => Promise<void>;
   /** No evaluation of a sweep begins after this time. */
   readonly evaluatesUntilAt: () => number;
   /**
-   * Whether to sweep again.
-   * @param busy whether something is due before its time is over: in this sweep, in any of its sweeps
+   * True if it should sweep again.
+   * @param busy true if something is due before its time is over: in this sweep, in any of its sweeps
    */
   readonly stays: (busy: Busy) => Promise<boolean>;
-  /** Whether another supervisor of its tick keeps all shards, so that this one may end. */
+  /** True if another supervisor of its tick keeps all shards, so that this one may end. */
   readonly isSecond?: () => boolean;
 }
 
@@ -53,16 +53,17 @@ const FIRST_SWEEPS = 2;
 /** The time that a promise leaves for the call that renews it. */
 const RENEW_WITHIN_MS = 1_000;
 /**
- * Two supervisors of one tick promise the same: the other's promise is good enough if it differs by no more.
+ * Two supervisors of one tick promise the same. The other's promise counts if it differs by no more than
+ * this.
  */
 const AS_GOOD_MS = 2_000;
 
-/** A second supervisor stays this long after it last found something overdue. */
+/** How long a second supervisor stays after it last found something overdue. */
 const HELPS_FOR_MS = 10_000;
 
 const NO_LIMIT = (): number => Number.POSITIVE_INFINITY;
 
-/** The stay of a supervisor that promises nothing: it stays once it has found something. */
+/** For a supervisor without promises: it stays once it has found something. */
 export const STAYS_WHEN_BUSY: Stay = {
   found: async () => undefined,
   evaluatesUntilAt: NO_LIMIT,
@@ -70,10 +71,10 @@ export const STAYS_WHEN_BUSY: Stay = {
 };
 
 /**
- * The stay of a tick: once it finds something, it promises to stay. It or the next tick sees what is written
- * from then on. Of several supervisors of one tick, the first to promise keeps all shards. Another one stays
- * while it finds something overdue, so that it is at work if the first dies (L5), and ends when it has found
- * nothing overdue for a while.
+ * The stay of a tick. Once it finds something, it promises to stay: what is written from then on, it or the
+ * next tick sees. Of several supervisors of one tick, the first to promise keeps all shards. Another one
+ * stays while it finds something overdue, so that it is there if the first dies (L5), and ends after a while
+ * without.
  * @param untilAt when its time is over
  */
 export function tickStay(presences: Presences, world: World, untilAt: number): Stay {
@@ -101,12 +102,12 @@ async function promise(
   try {
     await changeRecord(presences, [], (stored) => {
       const isAsGood = stored !== undefined && stored.untilAt >= untilAt - AS_GOOD_MS;
-      // The stored promise is its own if the answer to its write was lost.
+      // It is its own promise if the answer to its write was lost.
       promised = isAsGood && stored.writeId !== writeId ? 'another' : 'mine';
       return isAsGood ? undefined : presenceAfter(stored ?? { version: 0 }, writeId, untilAt);
     });
   } catch (error) {
-    // It stays anyway. At worst another supervisor is called in vain.
+    // Stays anyway. At worst another supervisor is called in vain.
     log.note({ what: 'presence-failed', detail: errorName(error) });
     return 'mine';
   }
@@ -121,7 +122,7 @@ interface Limits {
 
 /**
  * Takes over the presence that a caller has promised.
- * @returns nothing if another supervisor has done so, or a tick has come: then there is nothing to do
+ * @returns undefined if another supervisor has done so, or a tick has come
  */
 export async function takeOver(
   presences: Presences,
@@ -138,7 +139,7 @@ class Called implements Stay {
   readonly #presences: Presences;
   readonly #world: World;
   readonly #limits: Limits;
-  /** Write ids of this process, whether or not the answer came. */
+  /** Write ids of this process, with or without an answer. */
   readonly #ids = new Set<string>();
   #mine: Pick<Presence, 'version' | 'untilAt'>;
 
@@ -167,7 +168,8 @@ class Called implements Stay {
   }
 
   /**
-   * Renews the promise. The last sweep comes after the last promise's end, and within the supervisor's time.
+   * Renews the promise, early enough for a last sweep after the promise's end and within the supervisor's
+   * time.
    */
   async renew(forMs: number): Promise<'mine' | 'lost' | 'unsure'> {
     const { clock, random, log } = this.#world;

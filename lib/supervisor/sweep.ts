@@ -1,14 +1,14 @@
 /**
  * The supervisor: finds what is due and evaluates it. It has no state machine of its own.
  *
- * Owns: the sweep (shards, all pages, bounded concurrency, one bad item alone), which supervisor sweeps which
- * shards, when to sweep again and when to stop. Does not own: what an evaluation does (`core/rules.ts`), in
- * which order (`due.ts`), the record of a sweep (`receipts.ts`). Any number of supervisors may run at once,
- * on the same shards: every write is conditional.
+ * Owns: the sweep (shards, all pages, bounded concurrency, isolating a bad item), which supervisor sweeps
+ * which shards, when to sweep again and when to stop. Does not own: an evaluation (`core/rules.ts`), the
+ * order (`due.ts`), the record of a sweep (`receipts.ts`). Any number of supervisors may run at once, on the
+ * same shards: every write is conditional.
  *
  * L4 an item that cannot be handled delays no other. L5 each supervisor of a tick keeps its own shards and
  * visits the others', so that a dead supervisor is replaced at once. C3 a tick that finds nothing due before
- * the next one ends at once, after one query for each of its own shards; a tick that finds something stays
+ * the next one ends at once, after one query for each of its own shards. A tick that finds something stays
  * until the next one, so that what starts meanwhile is supervised.
  */
 
@@ -55,8 +55,7 @@ export interface TickOptions {
 }
 
 /**
- * One of the supervisors that a tick starts together: it keeps the shards whose number, modulo `of`, is
- * `part`.
+ * One of the supervisors that a tick starts together. It keeps the shards whose number modulo `of` is `part`.
  */
 export interface Part {
   readonly part: number;
@@ -65,32 +64,32 @@ export interface Part {
 
 export const SWEEP_EVERY_MS = 2_000;
 /**
- * The most evaluations at once in a shard; each makes a few calls to the store, so this bounds the load of a
+ * The most evaluations at once in a shard. Each makes a few calls to the store, so this limits the load of a
  * sweep after an outage.
  */
 const CONCURRENCY = 8;
 /**
  * After an evaluation that came too early, because its agent may be sent no more now, the sweep rests for
- * this many times its length. In a crowd that waits for one agent most evaluations are such; without rests
- * they would take the store's capacity, and money, from the agents that work the crowd off. No execution
- * behind the crowd is forgotten: it only has its turn later.
+ * this many times its length. In a crowd that waits for one agent most evaluations are like that. Without
+ * rests they would take the store's capacity, and money, from the agents that work off the crowd. Executions
+ * behind the crowd only have their turn later.
  */
 const RESTS_PER_EVALUATION = 3;
 const MAX_REST_MS = 1_000;
 /**
- * A sweep of executions with groups (`fairBy`) begins again after this time, without a pause: something that
- * has become due meanwhile may have an earlier turn.
+ * After this time a sweep of executions with groups (`fairBy`) begins again, without a pause: something due
+ * since then may have an earlier turn.
  */
 const TURNS_AGAIN_MS = 1_000;
 /**
- * Other supervisors' shards are visited from the second sweep on (in an idle system the first may last a
- * whole tick), …
+ * The sweep from which other supervisors' shards are visited (in an idle system the first may last a whole
+ * tick), …
  */
 const FIRST_VISIT = 2;
-/** … for work overdue for this many sweeps: then no supervisor can be at work there. */
+/** … and for how many sweeps work must be overdue there: then no supervisor can be at work in that shard. */
 const MISSED_SWEEPS = 1.5;
 
-/** One tick: sweeps until the next one while something is due. @returns the sweeps made */
+/** Makes one tick: sweeps until the next one while something is due. @returns the sweeps made */
 export async function tick(world: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
   const ports = withoutCalls(world);
   const {
@@ -118,7 +117,7 @@ export async function tick(world: Ports, plans: PlanCache, options: TickOptions)
     const lateMs = MISSED_SWEEPS * sweepEveryMs;
     const visited = await sweepShards(ports, plans, others, { ...reach, lateMs });
     grace.swept(ports.clock.now(), [...own, ...visited]);
-    // Its keeper is dead, has ended, or cannot keep up: keep the shard here too from now on.
+    // The shard's supervisor is dead, has ended, or cannot keep up: keep the shard here, too.
     for (const { shard, due } of visited) if (due > 0) kept.add(shard);
     const sweep = sumOf([...own, ...visited]);
     sweeps.push(sweep);
@@ -141,7 +140,7 @@ function shardsOf(ports: Ports, { part, of }: Part = { part: 0, of: 1 }): number
 }
 
 interface Reach {
-  /** Evaluations begin until this time, and something due before it is worth staying for. */
+  /** No evaluation begins later. Something due before this time is worth staying for. */
   readonly untilAt: number;
   /** Evaluates only work that is overdue for at least this long. */
   readonly lateMs?: number;
@@ -149,21 +148,21 @@ interface Reach {
   readonly ask: Ask;
   readonly grace: Grace;
   readonly stay: Stay;
-  /** Absent: everything due is evaluated, however long it takes. */
+  /** Absent: evaluates everything due, however long that takes. */
   readonly turns?: Turns;
 }
 
 interface Turns {
   readonly everyMs: number;
   /**
-   * The wake time at which each execution was evaluated, since the last sweep that was not cut. An execution
-   * that keeps its wake time does not take its group's turn again and again.
+   * By execution, the wake time at which it was evaluated since the last complete sweep. So an execution that
+   * keeps its wake time does not take its group's turn again and again.
    */
   readonly evaluated: Map<string, number>;
 }
 
 interface Swept extends ShardSweep {
-  /** Something due was left for the next sweep. */
+  /** True if something due was left for the next sweep. */
   readonly cut: boolean;
 }
 
@@ -221,7 +220,7 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     const askedAt = ports.clock.now();
     const dueAt = lateMs === undefined ? Math.max(askedAt, untilAt) : askedAt - lateMs;
     const page = await readAhead(ports.store, shard, dueAt, askedAt, cursor);
-    // The answer may have corrected a clock that was ahead: nothing is overdue that is not due now.
+    // An answer may have corrected a clock that was ahead: what is not due now is not overdue.
     const now = Math.min(askedAt, ports.clock.now());
     const overdue = page.items.filter((item) => item.wakeAt <= now);
     const inGroups = haveGroups(overdue) ? turns : undefined;
@@ -243,14 +242,14 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     });
     failed += all.failed;
     cut ||= inGroups !== undefined && all.left > 0 && ports.clock.now() <= evaluatesUntilAt;
-    // Earliest first: once a page ends with an item that is not due, no later item is due.
+    // The order is earliest first: after a page that ends with an item not due, no item is due.
     cursor = overdue.length === page.items.length ? page.cursor : undefined;
   } while (cursor !== undefined && !cut && ports.clock.now() <= evaluatesUntilAt);
   const met = { ...(missing.size === 0 ? {} : { missing }), ...(lost.size === 0 ? {} : { lost }) };
   return { shard, due, failed, oldestOverdueMs, busy, cut, ...met };
 }
 
-/** Counts, by agent, the leases that evaluations end because a process went silent, once each is written. */
+/** Counts by agent, once each is written, the leases ended because a process went silent. */
 function countingLost(ports: Ports, lost: Map<string, NewlyLost>): Ports {
   const { log } = ports;
   const note: Ports['log']['note'] = (one, origin) => {
@@ -307,7 +306,7 @@ async function evaluateOne(
   missing: Map<string, Set<string>>,
 ): Promise<'early' | 'done'> {
   const { executionId } = item;
-  // Nothing else waits for a mailbox.
+  // Only an item that was found by its mailbox needs the mailbox.
   const mailbox = item.mailbox === undefined ? undefined : await mailboxOf(ports, item);
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);

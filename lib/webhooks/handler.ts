@@ -1,8 +1,8 @@
 /**
  * The Lambda function behind the route without an authorizer: request → signature → queue.
  *
- * Owns: the composition, the event of API Gateway as a request. Does not own: the checks and the answers
- * (`receive.ts`), what a message in the queue becomes (`scheduler/starter-handler.ts`).
+ * Owns: the composition, and turning API Gateway's event into a request. Does not own: the checks and the
+ * answers (`receive.ts`), what a message in the queue starts (`scheduler/starter-handler.ts`).
  */
 
 import { readFileSync } from 'node:fs';
@@ -48,7 +48,7 @@ const queuesIn = (text: string): ReadonlyMap<string, string> =>
     text.split(' ').map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
   );
 
-/** K3: a message in its queue is kept, also if table or starter fail. */
+/** K3: once a message is in its queue, it is kept even if table or starter fail. */
 function keepingIn(queues: ReadonlyMap<string, string>): ReceiverParts['keep'] {
   const client = new SQSClient(CLIENT);
   return async ({ name, body, attributes }) => {

@@ -6,7 +6,7 @@
  * the server).
  *
  * K2 an unknown name, a wrong signature and an old time get the same answer, so a forger learns nothing. The
- * size of a body is bounded before it is read, whatever the name. K3 200 is answered once the message is
+ * size of a body is limited before it is read, whatever the name. K3 the answer is 200 once the message is
  * kept. A repeated message gets the same answer as the first, because senders switch off an address that
  * answers 4xx.
  */
@@ -52,7 +52,7 @@ export interface WebhookAnswer {
 export interface ReceiverParts {
   readonly webhooks: readonly Webhook[];
   readonly now: () => number;
-  /** @param isFresh whether a value that was read before is not good enough */
+  /** @param isFresh true if a value that was read before does not suffice */
   readonly secretOf: (place: SecretPlace, isFresh?: boolean) => Promise<string>;
   /** Resolves once the message is written, or with a code if it can never be. */
   readonly keep: (message: WebhookMessage) => Promise<string | undefined>;
@@ -76,10 +76,10 @@ export const TOO_LARGE: WebhookAnswer = refusal(
   `a body has at most ${MAX_WEBHOOK_BYTES} bytes`,
 );
 
-/** A secret is read again, at most this often, when a request is not signed with the one that is known. */
+/** How often, at most, a secret is read again because a request is not signed with the known one. */
 const READ_ANEW_MS = 10_000;
 
-/** Checked for an unknown name, with a secret that nobody knows, so that the answer takes as long. */
+/** Checked for an unknown name, with a random secret, so that the answer takes as long. */
 const UNKNOWN: SignedBy = {
   header: 'signature',
   prefix: '',
@@ -96,7 +96,7 @@ export type Receive = (request: WebhookRequest) => Promise<WebhookAnswer>;
 export function receiver({ webhooks, now, secretOf, keep, log }: ReceiverParts): Receive {
   const known = new Map(webhooks.map((webhook) => [webhook.name, webhook.verify]));
   const readAnewAt = new Map<SignedBy, number>();
-  /** The secret may have changed since it was read. A forger does not have it read more often than that. */
+  /** Reads the secret again, because it may have changed; a forger cannot make it do so more often. */
   const isSignedAnew = async (by: SignedBy, request: WebhookRequest, before: string): Promise<boolean> => {
     const at = now();
     if (at < (readAnewAt.get(by) ?? Number.NEGATIVE_INFINITY) + READ_ANEW_MS) return false;

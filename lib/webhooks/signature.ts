@@ -1,19 +1,19 @@
 /**
- * The check of a signature.
+ * Checks a signature.
  *
  * Owns: the comparison. Does not own: how senders sign (`core/values/signed-by.ts`), the secret's value, the
  * answer (`receive.ts`).
  *
- * K1 the signature is computed over the bytes as they came, before anything of the body is parsed; each
- * candidate of the header is compared in constant time. A header that is part of the signed text may have no
- * character that could move the border between it and the body.
+ * K1 the signature is computed over the bytes as they came, before the body is parsed; each candidate in the
+ * header is compared in constant time. A header that is part of the signed text may have no character that
+ * could move the border between it and the body.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { SignedBy } from '../core/values/signed-by.ts';
 
 const DIGEST_BYTES = 32;
-/** A sender signs with both secrets while one replaces the other. */
+/** The most signatures in a header: a sender signs with both secrets while one replaces the other. */
 const MOST_SIGNATURES = 8;
 const LONGEST_HEADER = 4_096;
 
@@ -23,7 +23,7 @@ export interface SignedRequest {
   readonly body: Buffer;
 }
 
-/** Whether the signature is correct, and at this time (epoch ms) not too old. */
+/** True if the signature is correct and, at this time (epoch ms), not too old. */
 export function isSigned(by: SignedBy, request: SignedRequest, secret: string, now: number): boolean {
   const parts = partsOf(by, request.header(by.header) ?? '');
   const time = timeOf(by, request, parts);
@@ -49,7 +49,7 @@ function timeOf({ time }: SignedBy, { header }: SignedRequest, parts: readonly s
   return text !== undefined && /^\d{1,12}$/.test(text) ? text : undefined;
 }
 
-/** Returns nothing if a signed header is absent. */
+/** Returns undefined if a signed header is absent. */
 function digestOf(
   { signed, key }: SignedBy,
   { header, body }: SignedRequest,
