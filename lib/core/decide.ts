@@ -2,7 +2,7 @@
  * decide(plan, state, event) → decision: the one function that all roles call.
  *
  * Owns: which rule answers which event. Does not own: events and decisions (`decisions/`), effects
- * (`engine/commit.ts`), clock and random source (they come with the event).
+ * (`engine/commit.ts`), clock and random source (the event brings their values).
  *
  * S14 pure, total, deterministic, bounded: at most one write (a step and its execution in one transaction
  * count as one), then sends. S15 a decision takes effect once: the second time its version is outdated.
@@ -29,7 +29,7 @@ import { decideLane, recordLaneEnd } from './waiting/lane.ts';
 
 /**
  * If a rule needs a large value that is not loaded, the decision only asks for the value (V4).
- * @param storedPlan the plan as it was read, as `stored` was
+ * @param storedPlan, stored as they were read
  * @returns the write, the messages to send after it, and what the caller does next
  */
 export function decide(storedPlan: Plan, stored: Snapshot, event: Event): Decision {
@@ -42,11 +42,11 @@ export function decide(storedPlan: Plan, stored: Snapshot, event: Event): Decisi
 }
 
 /**
- * The rules see the state after a retry: one write retries an execution, for all steps, and the steps' own
- * records do not show it yet. Once the end is certain, the plan is only its on-failure steps. What every
- * write may need is added last: the question of a callback that ended is closed, the questions say whether
- * the execution waits, an ended one keeps its place in a lane until it can no longer act, the wake time is
- * brought forward, a risk is recorded.
+ * The rules see the state after a retry: one write retries an execution for all its steps, and the steps' own
+ * records do not show that yet. Once the end is certain, the plan is only the on-failure steps. What any
+ * write may need is added last: closing the question of a callback that ended, deriving `waiting` from open
+ * questions, keeping an ended execution's place in a lane until it can no longer act, bringing the wake time
+ * forward, recording a risk.
  */
 function decideLoaded(storedPlan: Plan, stored: Snapshot, event: Event): Decision {
   const state = stateAfterRetry(storedPlan, stored);

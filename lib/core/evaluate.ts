@@ -1,11 +1,11 @@
 /**
- * The next act for an execution: the first of its rules that has a write to make, else messages.
+ * Decides the next act for an execution: the first of its rules with a write to make, else messages.
  *
  * Owns: that order. Does not own: the rules of a status (`rules.ts`), which messages are sent
  * (`supervision/dispatch.ts`).
  *
  * An agent after its report, the scheduler after a start or a command, and a supervisor evaluate in the same
- * way; only a supervisor ends leases, repeats messages that no agent took, and sets the wake time. S8 a join
+ * way. Only a supervisor ends leases, repeats messages that no agent took, and sets the wake time. S8 a join
  * starts once, because the claim decides, not the message.
  */
 
@@ -18,8 +18,8 @@ import type { Rule } from './step/rule.ts';
 import { send, supervise } from './supervision/dispatch.ts';
 
 /**
- * The rule that has something to write now, with its decision.
- * @param plan during the execution's status
+ * The first rule with something to write now, and its decision.
+ * @param plan as it is in the execution's status
  */
 export function ruleThatApplies(
   plan: Plan,
@@ -34,9 +34,8 @@ export function ruleThatApplies(
 }
 
 /**
- * The next write that is due, or the messages to send. The steps that earlier writes have affected stay
- * affected.
- * @param plan during the execution's status
+ * The next write that is due, or the messages to send. Steps that earlier writes have affected stay affected.
+ * @param plan as it is in the execution's status
  */
 export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   const decision = nextAct(plan, state, event);

@@ -2,8 +2,8 @@
  * The statuses of a step and of an execution, and the events that change them: their names, and their
  * meanings in words.
  *
- * Owns: the words, which `docs/STATE-MACHINE.md` and the console print. Does not own: which status a move
- * leads from and to (`transitions.ts`).
+ * Owns: the words, which `docs/STATE-MACHINE.md` and the console print. Does not own: which event leads from
+ * which status to which (`transitions.ts`).
  */
 
 export const EXECUTION_STATUSES = [

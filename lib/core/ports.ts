@@ -1,6 +1,6 @@
 /**
- * The outside world as the roles see it. Implemented on AWS (`lib/aws`) and in memory (`lib/memory`); one
- * contract suite runs against both.
+ * The outside world as the roles see it, implemented on AWS (`lib/aws`) and in memory (`lib/memory`); one
+ * contract suite tests both.
  */
 
 import type { AbortSignalLike } from './plan/agent.ts';
@@ -26,7 +26,7 @@ import type { AgentRate } from './records/slots.ts';
 import type { Found, Removable } from './supervision/audit.ts';
 import type { Presence } from './supervision/presence.ts';
 
-/** Losing a race is a value. `conflict`: a record was not one version behind; nothing was written. */
+/** A lost race is a value. `conflict`: a record was not one version behind, and nothing was written. */
 export type WriteResult = 'written' | 'conflict';
 
 export interface Due {
@@ -34,7 +34,7 @@ export interface Due {
   readonly wakeAt: number;
   /** The hash of its group (`fairBy`). */
   readonly group?: string;
-  /** It is due because of the wake time of its mailbox, which belongs to this life. */
+  /** Set if it is due because of its mailbox's wake time; the mailbox belongs to this life. */
   readonly mailbox?: true;
   readonly life?: string;
 }
@@ -64,7 +64,7 @@ export interface ListedPage extends Page<Execution> {
 
 /**
  * The only truth. Reads of one execution are strongly consistent; `due` and `list` may lag and are only
- * hints. Every method may reject if the store is away or answers ambiguously: then the caller knows nothing.
+ * hints. Every method may reject if the store is away or answers ambiguously: the caller then knows nothing.
  */
 export interface Store {
   /** Puts the plan unless it exists already; a plan is addressed by its content, so both are the same. */
@@ -82,9 +82,9 @@ export interface Store {
   ) => Promise<Execution | 'written'>;
   readonly read: (executionId: string) => Promise<Snapshot | undefined>;
   /**
-   * The records of these steps, and after them the execution's: a claim in a long execution needs no more. It
-   * reads no incident, and its answer says that it is a part. @default a reader reads everything
-   * @param withInput also reads an input beside the record, which is `null` otherwise. @default true
+   * The records of these steps, and after them the execution's: enough for a claim in a long execution. No
+   * incident is read, and the answer says that it is a part. @default everything is read
+   * @param withInput also reads an input beside the record, which is otherwise `null`. @default true
    */
   readonly readSteps?: (
     executionId: string,
@@ -93,8 +93,8 @@ export interface Store {
   ) => Promise<Snapshot | undefined>;
   readonly readExecution: (executionId: string) => Promise<Execution | undefined>;
   /**
-   * Writes each record on the condition that the stored one is one version behind (version 1: that there is
-   * none). If an ambiguous answer hid our own write, its write id identifies it, and it counts as written.
+   * Writes each record if the stored one is one version behind (version 1: if there is none). If an ambiguous
+   * answer hid our own write, its write id identifies it, and it counts as written.
    */
   readonly write: (write: Write) => Promise<WriteResult>;
   /** Shards of the wake index: 0 to shards - 1. */
@@ -107,13 +107,13 @@ export interface Store {
   /** The earliest deadline first. @throws SteadfastError `bad-cursor` */
   readonly inbox: (limit: number, cursor?: string) => Promise<Page<InboxItem>>;
   /**
-   * All open questions, as their index has them, seconds old and up to a bound.
+   * All open questions according to their index: seconds old, and up to a bound.
    * @param below only those of executions that this one's steps run
    */
   readonly openQuestions: (below?: string) => Promise<Bounded<InboxKey>>;
   /**
-   * The executions that match the filter, in its order. Reading is bounded: if few executions match, a page
-   * may have fewer than its limit and still have a cursor.
+   * The executions that match the filter, in its order. Reading is bounded: if few match, a page may be short
+   * and still have a cursor.
    * @throws SteadfastError `bad-cursor`
    */
   readonly list: (query: ListQuery) => Promise<ListedPage>;
@@ -139,11 +139,11 @@ export interface Segment {
 export interface Inventory {
   /** A page of all records of executions in a segment, strongly read: an execution's own comes first. */
   readonly page: (segment: Segment, cursor?: string) => Promise<Page<Found>>;
-  /** Removes the record on the condition that it is still the one that was found. */
+  /** Removes the record if it is still the one that was found. */
   readonly remove: (found: Removable) => Promise<'removed' | 'conflict'>;
 }
 
-/** The receipts of supervisors and audit: beside the executions, and never needed to go on. */
+/** The receipts of supervisors and audit: beside the executions, which never need them. */
 export interface Receipts {
   /** The receipts of the shards that have one, by number, the audit's, and the release's. */
   readonly read: () => Promise<{
@@ -162,8 +162,8 @@ export interface SideRecord {
 }
 
 /**
- * Records of one kind beside the executions, which no execution waits for; each reader says what follows if
- * one is missing.
+ * Records of one kind beside the executions. No execution waits for them; each reader decides what a missing
+ * one means.
  */
 export interface SideRecords<Kept extends SideRecord, Key extends readonly unknown[] = []> {
   /** Strongly consistent. */
@@ -175,7 +175,7 @@ export interface SideRecords<Kept extends SideRecord, Key extends readonly unkno
 export type Breakers = SideRecords<Breaker, [agent: string]>;
 /** Slots and turns of agents that have a rate. */
 export type Rates = SideRecords<AgentRate, [agent: string]>;
-/** Which workflows are paused; every start of an execution reads it. */
+/** Which workflows are paused. Every start reads it. */
 export type WorkflowPauses = SideRecords<WorkflowPause, [workflow: string]>;
 /** Lanes, by their keys, and the queue of each. */
 export interface Lanes {
@@ -183,7 +183,7 @@ export interface Lanes {
   readonly hash: (text: string) => string;
   /** Strongly consistent. */
   readonly readLane: (lane: string) => Promise<Lane | undefined>;
-  /** On the condition that the stored one is one version behind, and of the same life. */
+  /** Writes if the stored one is one version behind, and of the same life. */
   readonly writeLane: (lane: Lane) => Promise<WriteResult>;
   /** Puts the entry; repeating this changes nothing. */
   readonly queue: (lane: string, queued: Queued) => Promise<void>;
@@ -201,9 +201,11 @@ export interface Mailboxes {
     life: string,
     id: string,
   ) => Promise<ExecutionMessage | undefined>;
-  /** Both, if the stored mailbox is one version behind (1: there is none), and no message has this id. */
+  /**
+   * Writes both if the stored mailbox is one version behind (1: there is none) and no message has this id.
+   */
   readonly accept: (mailbox: Mailbox, message: ExecutionMessage) => Promise<WriteResult>;
-  /** The mailbox alone, on the condition that the stored one is one version behind. */
+  /** Writes the mailbox if the stored one is one version behind. */
   readonly writeMailbox: (mailbox: Mailbox) => Promise<WriteResult>;
 }
 
@@ -218,8 +220,8 @@ export interface Bulks {
   /** All totals, perhaps a second old. */
   readonly readTotals: (bulk: string) => Promise<readonly BulkTotal[]>;
   /**
-   * Writes all or none of up to 100, on the condition that each stored one is one version behind (version 1:
-   * that there is none).
+   * Writes all or none of up to 100 records, each if the stored one is one version behind (version 1: if
+   * there is none).
    */
   readonly write: (records: BulkWrite) => Promise<WriteResult>;
 }
@@ -231,7 +233,7 @@ export interface BulkWrite {
 }
 
 /**
- * Which callers occupy a process of the API while they wait; if this cannot be read or written, no further
+ * Which callers occupy a process of the API while they wait. If this cannot be read or written, no further
  * caller may wait.
  */
 export interface Waits extends SideRecords<OpenWaits> {
@@ -243,7 +245,7 @@ export interface Waits extends SideRecords<OpenWaits> {
 export interface WakeUps extends Presences {
   /** Starts a supervisor that takes this presence over: at least once, perhaps never. */
   readonly call: (presence: Presence) => Promise<void>;
-  /** Until when a process with these ports need not read it again; only in memory. */
+  /** Until when a process with these ports need not read the presence; only in memory. */
   readonly known: { untilAt: number; asking?: Promise<void> };
 }
 
@@ -256,9 +258,9 @@ export interface LargeValues {
   readonly hash: (json: string) => string;
   /** Values whose text has more bytes are stored here. @default LARGE_VALUE_BYTES */
   readonly above?: number;
-  /** Resolves once every reader finds the object. Rejects if that is not certain. */
+  /** Resolves once every reader finds the object; rejects if that is not certain. */
   readonly put: (key: string, json: string) => Promise<void>;
-  /** The text that was put. Nothing if there certainly is none; rejects if it cannot be read now. */
+  /** The text that was put; undefined only if there certainly is none. Rejects if it cannot be read now. */
   readonly get: (key: string) => Promise<string | undefined>;
 }
 
@@ -274,17 +276,17 @@ export interface StoredValue {
 export interface LargeValueInventory {
   /** In the order of their keys, those that begin with the prefix. */
   readonly list: (prefix: string, cursor?: string) => Promise<Page<StoredValue>>;
-  /** Removes them; earlier versions may stay for a day; a missing one is not an error. */
+  /** Removes them, except earlier versions, which may stay for a day; a missing one is not an error. */
   readonly remove: (keys: readonly string[]) => Promise<void>;
   /** Removes every version of them at once. @default `remove` */
   readonly erase?: (keys: readonly string[]) => Promise<void>;
 }
 
-/** Everything that exists of one execution's id, of any life: only for an erasure. */
+/** All that exists of one execution's id, of any life: only for an erasure. */
 export interface Erasure extends Pick<Inventory, 'remove'> {
   /** All records, strongly read. */
   readonly recordsOf: (executionId: string) => Promise<readonly Found[]>;
-  /** The longest time that a write is under way, its repetitions included. @default 60 s */
+  /** The longest that a write can be under way, repetitions included. @default 60 s */
   readonly writtenWithinMs?: number;
   /** @default there are none */
   readonly values?: LargeValueInventory;
@@ -303,8 +305,8 @@ export interface QueueDepth {
 export interface Queue {
   readonly send: (sends: readonly Send[]) => Promise<void>;
   /**
-   * Whether the agent has a queue: an agent that is not deployed has none. A supervisor and the API know
-   * every deployed agent, an agent only those to which its own workflows send.
+   * True if the agent has a queue; one that is not deployed has none. A supervisor and the API know every
+   * deployed agent, an agent only those to which its own workflows send.
    * @default every agent has one
    */
   readonly reaches?: (agent: string) => boolean;
@@ -337,13 +339,16 @@ export interface Log {
   readonly note: (note: Note, origin?: NoteOrigin) => void;
 }
 
-/** The schemas of workflows that other workflows' steps run; a process has those of its own bundle. */
+/** The schemas of workflows that other workflows' steps run; each process has those of its own bundle. */
 export interface ChildInputs {
-  /** Why the workflow with this very plan does not accept the input; nothing if the plan is unknown here. */
+  /**
+   * Why the workflow with this very plan does not accept the input; undefined if it does, or the plan is
+   * unknown here.
+   */
   readonly problem: (plan: Plan, input: Json) => Promise<string | undefined>;
 }
 
-/** Tells a caller of an end at once, if the process in which it waits makes all announcements. */
+/** Wakes a caller that waits for an end, if the process in which it waits makes all announcements. */
 export interface Ends {
   /** @returns a signal that is aborted when the end is announced, and a function that releases it */
   readonly of: (executionId: string) => { readonly signal: AbortSignalLike; readonly release: () => void };
@@ -359,9 +364,9 @@ export interface StorageTrouble {
 export interface Ports {
   readonly store: Store;
   readonly queue: Queue;
-  /** Absent while writes are kept. @default it is unknown */
+  /** Why writes are not kept now; undefined while they are. @default it is unknown */
   readonly storageTrouble?: () => StorageTrouble | undefined;
-  /** Recent times in which no attempt could go on. @default none, as far as is known */
+  /** Recent periods in which no attempt could go on. @default none, as far as is known */
   readonly away?: () => readonly Away[];
   /** Recent damage that agents did to their processes. @default it is unknown, as on AWS */
   readonly workerTroubles?: () => WorkerTroubles;
@@ -388,7 +393,7 @@ export interface Ports {
   /** @default any number of callers may wait for an end */
   readonly waits?: Waits;
   /**
-   * Without `waits`: since when each caller of this process waits, by its id. @default they are not counted
+   * Without `waits`: by its id, since when each caller of this process waits. @default they are not counted
    */
   readonly waitsHere?: Map<string, number>;
   /** @default an end is found by repeated reads */

@@ -1,8 +1,8 @@
 /**
  * How a record changes: every write goes through here.
  *
- * Owns: S3 (version + 1 and a fresh write id with every write) and S2 (the status moves by the tables alone).
- * Does not own: which changes are due.
+ * Owns: S3 (version + 1 and a fresh write id with every write) and S2 (only the tables move the status). Does
+ * not own: which changes are due.
  */
 
 import { EXECUTION_MOVES, STEP_MOVES } from '../transitions.ts';
@@ -25,7 +25,10 @@ export interface DecisionInputs {
   readonly random: number;
 }
 
-/** A field given as `undefined` is removed. `status` is only given if the event may lead to several. */
+/**
+ * Fields to change; one given as `undefined` is removed. `status` is needed only if the event has several
+ * targets.
+ */
 export type StepChanges = Partial<OrUndefined<Step>>;
 export type ExecutionChanges = Partial<OrUndefined<Execution>>;
 
@@ -41,7 +44,7 @@ export function stepAfter(
   const names = Object.keys(given);
   const gone = names.filter((name) => given[name] === undefined);
   if (record.deferred !== undefined && changes.deferred === undefined) gone.push('deferred');
-  // A new output is another value.
+  // A new output replaces the stored value.
   if (record.outputAt !== undefined && 'output' in changes) gone.push('outputAt');
   if (record.wrongAnswer !== undefined && (status === 'done' || status === 'compensated'))
     gone.push('wrongAnswer');
@@ -55,10 +58,13 @@ export function stepAfter(
   return next;
 }
 
-/** Another attempt follows, or the present one goes on: the step has not failed for good. */
+/**
+ * Statuses in which another attempt follows or the present one goes on, so that the step has not failed for
+ * good.
+ */
 const GOES_ON: ReadonlySet<Step['status']> = new Set(['retrying', 'running', 'accepted', 'done']);
 
-/** The work is over, was never done or is undone; or the request is repeated. */
+/** True if accepted work is over, was never done or is undone, or if its request is repeated. */
 const endsAcceptance = (status: Step['status'], { mayHaveActed }: StepChanges): boolean =>
   mayHaveActed === false ||
   status === 'done' ||
@@ -66,7 +72,7 @@ const endsAcceptance = (status: Step['status'], { mayHaveActed }: StepChanges): 
   status === 'compensated' ||
   status === 'running';
 
-/** The record after a move that has no write of its own, but is part of the next one. */
+/** The record after a move that has no write of its own because it is part of the next write. */
 export function stepAs(record: Step, event: StepEvent, changes: StepChanges): Step {
   const { version, writeId } = record;
   return { ...stepAfter(record, event, { writeId, now: 0, random: 0 }, changes), version };
@@ -74,7 +80,7 @@ export function stepAs(record: Step, event: StepEvent, changes: StepChanges): St
 
 type Changing<Record> = { -readonly [Field in keyof Record]: Record[Field] };
 
-/** A new object: an object from which fields are deleted stays slow, for all its later readers and copies. */
+/** Copies instead of deleting: an object from which fields are deleted stays slow for all later readers. */
 function without(record: Step, gone: readonly string[]): Changing<Step> {
   const rest: Changing<Step> = blankStep(record.name, record);
   for (const name of Object.keys(record) as (keyof Step)[])
@@ -82,10 +88,7 @@ function without(record: Step, gone: readonly string[]): Changing<Step> {
   return rest;
 }
 
-/**
- * The execution's record after a write. A write that leaves a pause ends that pause, whatever the write is
- * for.
- */
+/** The execution's record after a write. A write that leaves the status `paused` also ends the pause. */
 export function executionAfter(
   execution: Execution,
   event: ExecutionEvent,
@@ -96,7 +99,7 @@ export function executionAfter(
   const status = moveExecution(execution.status, event);
   const isPauseOver = execution.status === 'paused' && status !== 'paused' && changes.pauses === undefined;
   const next = {
-    // A new output is another value.
+    // A new output replaces the stored value.
     ...(outputAt === undefined || 'output' in changes || 'outputBytes' in changes ? rest : execution),
     ...(isPauseOver ? endedPause(execution, inputs.now, changes.cause?.by) : {}),
     ...changes,
@@ -133,7 +136,7 @@ export const blankStep = (name: string, { life, epoch }: Pick<Execution, 'life' 
 });
 
 /**
- * The write that stops an execution, after which everything is evaluated.
+ * Writes the stop of an execution; then everything is evaluated.
  * @param question the incident whose resolution stops it
  */
 export function stop(
@@ -151,7 +154,7 @@ export function stop(
 }
 
 /**
- * A decision that also enters who acted, in the write of the act itself (S19); unchanged if no people are
+ * Adds the entry of the person who acts to the write of the act itself (S19); unchanged if no people are
  * kept.
  * @param decision one that writes its execution
  */
@@ -167,9 +170,8 @@ export function entering(
 }
 
 /**
- * Enters in a root execution's record that a person is about to act in an execution below it, which follows
- * (`scheduler/people.ts`). Writes nothing if the person is entered already, if people are not kept, or if the
- * execution is over.
+ * Enters in a root's record that a person is about to act in an execution below it (`scheduler/people.ts`).
+ * Writes nothing if the person is entered already, if people are not kept, or if the execution is over.
  */
 export function enter(
   execution: Execution,
@@ -183,7 +185,7 @@ export function enter(
   return { ...writing(execution.id, { execution: entered }, IDLE, note), wakeTime: 'as-written' };
 }
 
-/** The fields of the pause under way, however it ends. */
+/** Ends the pause under way, if there is one. */
 export const endedPause = (execution: Execution, now: number, by?: Caller): Pick<Execution, 'pauses'> => {
   const last = execution.pauses?.at(-1);
   if (last === undefined || last.endedAt !== undefined) return {};
@@ -195,13 +197,13 @@ export const endedPause = (execution: Execution, now: number, by?: Caller): Pick
   };
 };
 
-/** @param to checks only whether it may lead to this status */
+/** @param to if given, true only if the event may lead to this status */
 export const canMoveStep = (status: StepStatus, event: StepEvent, to?: StepStatus): boolean =>
   [STEP_MOVES[status][event] ?? []].flat().some((target) => to === undefined || to === target);
 
 /**
- * @param to where the event leads, if its row has several
- * @throws SteadfastError `illegal-move`: a defect of ours, because every caller asks first
+ * @param to the target, if the event has several
+ * @throws SteadfastError `illegal-move`, a defect of ours: every caller checks first
  */
 export function moveStep(status: StepStatus, event: StepEvent, to?: StepStatus): StepStatus {
   const row = STEP_MOVES[status][event];

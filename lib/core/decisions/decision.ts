@@ -19,15 +19,13 @@ import type { Message } from './message.ts';
 import type { OwedNews } from './news.ts';
 import type { Execution, Step } from '../records/state.ts';
 
-/**
- * Records with their new version; each is written on the condition that the stored one is one version behind.
- */
+/** Records with their new version. Each is written only if the stored one is one version behind. */
 export interface Write {
   readonly executionId: string;
   readonly execution?: Execution;
   readonly step?: Step;
   readonly question?: Question;
-  /** A message that the step takes: in one transaction with step and execution. */
+  /** A message that the step takes, in one transaction with step and execution. */
   readonly taken?: TakenMessage;
 }
 
@@ -40,7 +38,7 @@ export interface Send {
   readonly group?: string;
 }
 
-/** For the log and the metrics: what happened, in the words of the glossary, never with a payload (S17). */
+/** For the log and the metrics: what happened, in the glossary's words, never with a payload (S17). */
 export interface Note {
   readonly what: string;
   readonly executionId?: string;
@@ -51,8 +49,8 @@ export interface Note {
   /** How an attempt failed: the code and the message are its author's words, not a payload of ours. */
   readonly failure?: Failure;
   /**
-   * The delay: of a claim after it was due, of a lost lease's notice after its end, of a success after the
-   * first failure.
+   * A delay: from due to the claim, from the end of a lost lease to its notice, from the first failure to
+   * success.
    */
   readonly ms?: number;
 }
@@ -79,9 +77,7 @@ export type Next =
   | { readonly kind: 'perform'; readonly step: Step }
   /** The message is early: keep it until then, read again and ask again. */
   | { readonly kind: 'wait'; readonly untilAt: number }
-  /**
-   * This many messages are meant for each of these agents: ask whether they may be sent, and decide again.
-   */
+  /** Ask whether this many messages may be sent to each of these agents, and decide again. */
   | { readonly kind: 'ask'; readonly agents: Readonly<Record<string, number>> }
   /** Put these executions into the table, then report it (`started`). */
   | {
@@ -90,14 +86,14 @@ export type Next =
       readonly planned: Planned;
       readonly starts: readonly ChildStart[];
     }
-  /** Stop these executions, and take the place of those that do not exist; then report it (`stopped`). */
+  /** Stop these executions, taking the place of missing ones; then report it (`stopped`). */
   | {
       readonly kind: 'stop-children';
       readonly step: string;
       readonly planned: Planned;
       readonly starts: readonly ChildStart[];
       readonly goal: StopGoal;
-      /** Then no execution below this index is left to be stopped. */
+      /** Afterwards every execution below this index is stopped. */
       readonly below: number;
     }
   /** Read the outputs of these executions, and report them (`gathered`). */
@@ -123,8 +119,8 @@ export interface Decision {
   readonly announce?: OwedNews;
   readonly notifyParent?: ParentNotice;
   /**
-   * Nothing is due before the written wake time. Without this the execution is evaluated within a horizon of
-   * the write, and the written time is only the latest (S12, `supervision/wake-time.ts`).
+   * Set if nothing is due before the written wake time. Otherwise the execution is evaluated within a horizon
+   * of the write, and the written time is only the latest (S12, `supervision/wake-time.ts`).
    */
   readonly wakeTime?: 'as-written';
   readonly sends: readonly Send[];
@@ -146,9 +142,7 @@ export const nothing = (next: Next = IDLE, ...notes: readonly Note[]): Decision 
   notes,
 });
 
-/**
- * One write of these records of the execution, and the next act. The next evaluation decides what is sent.
- */
+/** Writes these records of the execution. The next evaluation decides what is sent. */
 export const writing = (
   executionId: string,
   records: OrUndefined<Omit<Write, 'executionId'>>,

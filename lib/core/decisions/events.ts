@@ -1,7 +1,7 @@
 /**
  * The events that `decide` answers, each with what it brings from outside the state.
  *
- * Owns: their shapes. Does not own: the answers (`decide.ts` says which file has which).
+ * Owns: their shapes. Does not own: the answers (`decide.ts` names the file for each).
  *
  * S14 the time, random numbers and ids come with the event.
  */
@@ -29,9 +29,9 @@ export type Event = DecisionInputs &
         readonly token: string;
         readonly processDeadlineAt: number;
         readonly readAt: number;
-        /** It came through no queue: the process that would have sent it kept it. */
+        /** Set if no queue delivered it: the process that would have sent it kept it. */
         readonly isKept?: true;
-        /** Its agent's service is not called before then. */
+        /** Until then its agent's service is not called. */
         readonly notBefore?: NotBefore;
       }
     | {
@@ -46,25 +46,22 @@ export type Event = DecisionInputs &
         readonly step: string;
         readonly token: string;
         readonly report: Report;
-        /** The state is the claim's snapshot, not a fresh read. */
+        /** True if the state is the claim's snapshot, not a fresh read. */
         readonly onTime: boolean;
-        /**
-         * The agent's service is dead, as this attempt has found as well, so the attempt is not charged for
-         * it.
-         */
+        /** Set if this attempt, too, found that the agent's service is dead: the attempt is not charged. */
         readonly notBefore?: NotBefore;
         readonly away?: readonly Away[];
       }
-    /** The process of an attempt is dead, with everything that it started: nothing of the attempt goes on. */
+    /** The process of an attempt is dead, with everything that it started: the attempt is over. */
     | {
         readonly type: 'process-died';
         readonly step: string;
         readonly token: string;
         /** How it ended: 'exit code 3', 'signal SIGKILL'. */
         readonly exit?: string;
-        /** Not its process is over, but its code: the code has returned, and begins nothing more. */
+        /** Set if only the code has returned and begins nothing more, while its process lives. */
         readonly returned?: true;
-        /** Nothing that the attempt did has ended its process: no try is used up. */
+        /** Set if the attempt did nothing to end its process: no try is used up. */
         readonly interrupted?: true;
       }
     | EvaluateEvent
@@ -95,7 +92,7 @@ export interface ClaimedAttempt {
   readonly token: string;
 }
 
-/** An attempt of which nothing goes on. */
+/** An attempt that is over. */
 export interface DeadAttempt extends ClaimedAttempt {
   /** How its process ended: 'exit code 3', 'signal SIGKILL'. */
   readonly exit?: string;
@@ -112,7 +109,7 @@ export type ChildrenDone =
       /** All executions below this index were started. */
       readonly started: number;
       readonly ended: Children['ended'];
-      /** Why the execution does not exist: its place is taken, so that it is never started. */
+      /** Why the execution does not exist: its place was taken, so that it never starts. */
       readonly failure?: Failure;
     }
   | {
@@ -131,7 +128,7 @@ export type ChildrenDone =
       readonly outputs: readonly (Json | undefined)[];
       /** The size of all outputs together, kept or not. */
       readonly bytes?: number;
-      /** The size of an output that was stored outside the table, and that nobody can read any more. */
+      /** The size of an output that was stored outside the table and can no longer be read. */
       readonly lostBytes?: number;
     };
 
@@ -149,8 +146,8 @@ export type ChildEvent =
   /** The parent is being undone, or ends as it is. */
   | { readonly type: 'stop'; readonly undo: boolean; readonly endVersion?: number }
   /**
-   * It has failed, and its parent was retried. `endVersion`: its version at that end, even if it is stopped
-   * instead.
+   * The execution has failed, and its parent was retried. `endVersion`: its version at that end, for the case
+   * that it is stopped instead.
    */
   | { readonly type: 'restart'; readonly endVersion: number };
 
@@ -162,31 +159,29 @@ export interface EvaluateEvent {
    */
   readonly by: 'agent' | 'supervisor';
   readonly affected: AffectedSteps;
-  /** Whether the state was just read, or is what the caller wrote on top of an older read. */
+  /** True if the state was just read; false if it is the caller's write on top of an older read. */
   readonly fresh: boolean;
-  /** A write of this process was a conflict: another process evaluates the execution, too. */
+  /** Set if a write of this process was a conflict: another process evaluates the execution, too. */
   readonly lostRace?: true;
   /**
-   * Steps whose child executions could not be started, stopped or read just now, or whose questions could not
-   * be announced: they are left out, so that they delay no other.
+   * Steps to leave out, so that they delay no other: their child executions could not be started, stopped or
+   * read just now, or their questions not announced.
    */
   readonly failing?: readonly string[];
-  /** This process has left the execution's lane. */
+  /** Set once this process has left the execution's lane. */
   readonly laneLeft?: true;
   readonly tryNow?: TryNow;
   /** The clock before the state was read. */
   readonly readAt: number;
-  /** Only for a supervisor: what may be sent to each agent now, by agent; a missing agent is asked for. */
+  /** Only for a supervisor: by agent, what may be sent now. A decision asks for missing agents. */
   readonly admissions?: Admissions;
-  /**
-   * The time from which the store answers again: an attempt with an older lease gets the time to renew it.
-   */
+  /** Since when the store answers again: an attempt with an older lease gets time to renew it. */
   readonly graceFrom?: number;
-  /** Times that no attempt is charged for. */
+  /** Periods for which no attempt is charged. */
   readonly away?: readonly Away[];
 }
 
-/** An operator has an agent called now. */
+/** An operator has made an agent be called now. */
 export interface TryNow {
   readonly agent: string;
   /** From then on no process uses an older read of the breaker. */
@@ -221,12 +216,12 @@ export interface FoundRunning {
 }
 
 /**
- * The report of an attempt at its end. `codeReturned`: the author's function has returned, so nothing of it
- * goes on.
+ * The report of an attempt at its end. `codeReturned`: the author's function has returned, so the attempt is
+ * over.
  */
 export type Report = {
   readonly codeReturned: boolean;
-  /** Its process ended through no fault of its own: it begins again at once, and no try is used up. */
+  /** Set if its process ended through no fault of its own: it begins again at once, and no try is used up. */
   readonly interrupted?: true;
 } & (
   | AcceptedAnswer
@@ -238,15 +233,15 @@ export type Report = {
       readonly failure: Failure;
       readonly retryAfterMs?: number;
       /**
-       * The step's input was not accepted: at the end of the recovery a person is asked, whether or not the
-       * recovery has such a stage.
+       * Set if the step's input was not accepted: at the end of the recovery a person is asked, even if the
+       * recovery has no such stage.
        */
       readonly inputRefused?: boolean;
     }
   | { readonly kind: 'unknown'; readonly failure: Failure }
   /**
-   * An `execute` that returned, or a probe that found the work done: the work is done, but the answer is not
-   * a valid output. `failure` says why; `answer` is that answer, for a person to read.
+   * An `execute` that returned, or a probe that found the work done, without a valid output. `failure` says
+   * why; `answer` is what it answered, for a person to read.
    */
   | { readonly kind: 'wrong-answer'; readonly failure: Failure; readonly answer: string }
   | { readonly kind: 'found'; readonly verdict: 'done'; readonly output: Json }
@@ -259,7 +254,7 @@ export type Report = {
 );
 
 export type Command = {
-  /** Identifies a repeated command; absent: it is not repeated. */
+  /** Identifies a repeated command; absent if it is never repeated. */
   readonly commandId?: string;
   readonly reason: string;
   readonly by?: Caller;
@@ -274,13 +269,13 @@ export type Command = {
   | { readonly type: 'resume' }
   | {
       readonly type: 'retry';
-      /** Later failures and questions are excluded. @default now */
+      /** Failures and questions after that time are ignored. @default now */
       readonly asOf?: number;
-      /** Questions with a later number are excluded: they came after it was begun. */
+      /** Questions with a higher number are ignored: they came after the retry began. */
       readonly upTo?: number;
-      /** Only for a failed execution: the input of its failed step, in place of the plan's. */
+      /** Only for a failed execution: the input of its failed step, instead of the plan's. */
       readonly input?: Json;
-      /** The step that gets it; without it exactly one must have failed. */
+      /** The step that gets it; if absent, exactly one must have failed. */
       readonly step?: string;
     }
 );
@@ -296,7 +291,7 @@ export interface Resolution {
   readonly output?: Json;
   /** The person asserts that no attempt had an effect. */
   readonly nothingHappened?: boolean;
-  /** Only if it is a command to many executions. */
+  /** Only as part of a command to many executions. */
   readonly commandId?: string;
 }
 
@@ -312,7 +307,7 @@ export interface Admission {
   readonly sends: number;
   /** For the rest; `unclaimed`: other work has its turn first. Any other reason defers the work. */
   readonly notBefore: NotBefore;
-  /** Until then its queue has enough work, at the pace at which a supervisor sends. */
+  /** Until then its queue has enough work, at a supervisor's sending pace. */
   readonly busyUntil?: number;
 }
 export type Admissions = Readonly<Record<string, Admission>>;

@@ -1,5 +1,5 @@
 /**
- * The message's text form. Ids only, under 1 KB; any other text is at worst a useless hint (S13).
+ * The message's text form: ids only, under 1 KB. Any other text is at worst a useless hint (S13).
  *
  * Owns: its codec and version. Does not own: whether a message is still true (`decide.ts`).
  */
@@ -14,9 +14,9 @@ export interface Message {
   readonly step: string;
   readonly attempt: number;
   readonly mode: Mode;
-  /** Version of the step that the sender saw; one ahead of the state comes from before a restore. */
+  /** The step's version as the sender saw it; one that is ahead of the state comes from before a restore. */
   readonly seq: number;
-  /** The execution's plan, if that is long: an agent that has it need not read all steps. */
+  /** The plan of a long execution: an agent that has it need not read all steps. */
   readonly plan?: string;
 }
 
@@ -25,8 +25,8 @@ const MODES: ReadonlySet<unknown> = new Set<Mode>(['execute', 'probe', 'undo']);
 export const formatMessage = (message: Message): string => JSON.stringify(message);
 
 /**
- * @returns the message; 'newer' if a later version wrote it, which must keep it; nothing if the text is not a
- * message
+ * @returns the message; 'newer' for a later version's, which the later version must get; undefined for other
+ * text
  */
 export function parseMessage(text: string): Message | 'newer' | undefined {
   let value: unknown;

@@ -6,7 +6,7 @@
  * (`aws/event-bus.ts`).
  *
  * Ends and questions are announced at least once: their records say what is not announced yet. Other news is
- * announced once and not repeated: nothing depends on it, and the table and the API have it.
+ * announced once and not repeated: nothing depends on it, and the table and the API show it, too.
  */
 
 import type { Caller } from '../values/caller.ts';
@@ -24,8 +24,8 @@ import type { Execution } from '../records/state.ts';
 import { rootOf } from '../values/names.ts';
 
 /**
- * A change of a question. It never has a token or a comment, and has only those outputs that the author
- * shows; a failure's message may contain a payload, so only its code is here.
+ * A change of a question. It never has a token or a comment, and only those outputs that the author shows. A
+ * failure's message may contain a payload, so only its code is here.
  */
 export interface QuestionNews
   extends Pick<Question, 'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'reminders' | 'tags'>,
@@ -37,11 +37,11 @@ export interface QuestionNews
   readonly workflow: string;
   /** The number of an incident; absent for an approval and a callback. */
   readonly incident?: number;
-  /** The topmost execution, by which a listener groups; absent if the topmost one asks itself. */
+  /** The topmost execution, by which listeners group news; absent if the topmost one asks itself. */
   readonly root?: Root & { readonly executionId: string };
   /** When the change was written. */
   readonly at: number;
-  /** The life of an execution that was started with a `callbackUrl`. */
+  /** Set if the execution was started with a `callbackUrl`: its life. */
   readonly notify?: string;
   /** The code of the failure that an incident is about. */
   readonly code?: string;
@@ -52,19 +52,19 @@ export interface QuestionNews
 
 export interface BreakerNews {
   readonly about: 'breaker';
-  /** An operator does `paused` and `resumed`. */
+  /** `paused` and `resumed` come from operators. */
   readonly change: 'opened' | 'closed' | 'paused' | 'resumed';
   readonly agent: string;
   readonly at: number;
-  /** Only when it ends: since when it was open, or paused. */
+  /** Only for an end: since when it had been open, or paused. */
   readonly since?: number;
   readonly by?: Caller;
   readonly view: string;
 }
 
 /**
- * Executions under way need an agent that is not deployed. Sent once each time that the agent is found
- * missing again.
+ * Executions under way need an agent that is not deployed. Sent each time that the agent is newly found
+ * missing.
  */
 export interface MissingNews {
   readonly about: 'missing';
@@ -74,7 +74,7 @@ export interface MissingNews {
   readonly view: string;
 }
 
-/** An open execution may not end well or in time without help. Sent once each time that it becomes so. */
+/** An open execution may not end well or in time without help. Sent each time that it becomes so. */
 export interface RiskNews {
   readonly about: 'risk';
   readonly change: 'at-risk';
@@ -87,15 +87,15 @@ export interface RiskNews {
   readonly view: string;
 }
 
-/** News that no record remembers: announced once, and never again. */
+/** News that no record remembers: announced once. */
 export type PassingNews = BreakerNews | MissingNews | RiskNews;
 
-/** News that a record remembers until it is announced: at least once. */
+/** News that a record remembers until it is announced: announced at least once. */
 export type OwedNews = Ended | QuestionNews;
 
 export type News = OwedNews | PassingNews;
 
-/** The news of a write after which the execution is at risk, if it was not before. */
+/** The news, if a write puts an execution at risk that was not at risk before. */
 export function riskNews(
   before: Pick<Execution, 'riskSince'>,
   execution: Execution | undefined,
@@ -115,9 +115,8 @@ export function riskNews(
 }
 
 /**
- * Says that somebody wants the news of this execution at an address: its life, by which whoever sends it
- * finds the right one of several deployments and lives. The address itself may be secret, and stays in the
- * record.
+ * Marks news of an execution that is to be sent to an address: with the execution's life, by which the sender
+ * finds the right one among deployments and lives. The address may be secret, so it stays in the record.
  */
 export const notifying = ({
   callbackUrl,
@@ -157,7 +156,7 @@ export function questionNews(
   };
 }
 
-/** A part of a root's own list has the root's workflow and tags already. */
+/** A part of a root's own list already has the root's workflow and tags. */
 function rootAbove(id: string, { workflow, tags, root }: Question): QuestionNews['root'] {
   const executionId = rootOf(id);
   return executionId === id ? undefined : { executionId, ...(root ?? { workflow, ...defined({ tags }) }) };

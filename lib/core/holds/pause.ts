@@ -1,16 +1,16 @@
 /**
- * Pauses: nothing new starts, attempts go on to their end, and a person is asked
- * if no operator ends it in time.
+ * Pauses: nothing new starts, attempts go on to their end, and a person is asked if no operator ends the
+ * pause in time.
  *
- * Owns: the incident of a pause, what ends a pause, and whether anything is still under way. Does not own:
- * from when on nothing begins (`records/pauses.ts`), who may command it (`obey.ts`), what prevents a claim
- * that was decided before it from beginning later (`agent/claim-pass.ts`).
+ * Owns: the incident of a pause, what ends a pause, and whether an attempt is still under way. Does not own:
+ * from when on nothing begins (`records/pauses.ts`), who may command it (`obey.ts`), keeping a claim that was
+ * decided before it from beginning later (`agent/claim-pass.ts`).
  *
- * F1 no attempt begins later than `holdsFrom`; a process that read before a pause may still start child
+ * F1 no attempt begins later than `holdsFrom`. A process that read before a pause may still start child
  * executions, and a later start finds them. S12 the wake time of a paused execution is near until then, and
- * while an attempt is under way; then it is its deadline. L1 a pause ends by its incident's deadline at the
- * latest, and its duration is given back to the execution and to its open incidents. A pause concerns one
- * execution: the executions that it has started go on.
+ * while an attempt is under way; after that it is the pause's deadline. L1 a pause ends by its incident's
+ * deadline at the latest, and its duration is given back to the execution and its open incidents. A pause
+ * concerns one execution: those that it has started go on.
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -37,9 +37,9 @@ import type { Rule } from '../step/rule.ts';
 
 /** The longest pause if neither the command nor the plan says how long it may last. */
 export const DEFAULT_PAUSE_MS: number = 7 * 86_400_000;
-/** Long enough for a weekend; then the default applies. */
+/** How long a person has to answer: long enough for a weekend; then the default applies. */
 const PAUSE_INCIDENT_MS = 3 * 86_400_000;
-/** How many pauses and retries are kept for people who ask why. */
+/** The most pauses and retries that are kept, for people who ask why. */
 export const MAX_PAST = 10;
 
 /** The next pause of an execution. @param asked the command's options */
@@ -57,8 +57,8 @@ export const nextPause = (
 });
 
 /**
- * The pauses with another one; if there are more than are kept, the oldest are added to one sum, because
- * their time is given back as well.
+ * Adds a pause. If there are more than are kept, the oldest are merged into one sum, because their time is
+ * given back, too.
  */
 export function withPause(
   { pauses = [], earlierPauses }: Execution,
@@ -78,7 +78,7 @@ export function withPause(
   };
 }
 
-/** The time of the pause is over: a person is asked. */
+/** Asks a person once a pause has lasted its time. */
 export const askAboutPause: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
@@ -103,13 +103,11 @@ export const askAboutPause: Rule = {
   says: { 'incident-opened': 'a person is asked' },
 };
 
-/** An attempt is under way, or was lost and its process is not certainly dead. */
+/** True if an attempt is under way, or was lost and its process may not be dead. */
 const isUnderWay = (step: Step, now: number): boolean =>
   isLeased(step) || (step.status === 'unknown' && step.processDeadlineAt > now);
 
-/**
- * How many attempts of a paused execution are under way. Nothing if there is none, but one may still begin.
- */
+/** How many attempts of a paused execution are under way; undefined if none is, but one may still begin. */
 export function underWay({ execution, steps }: Snapshot, now: number): number | undefined {
   const pause = pauseOf(execution);
   const count = Object.values(steps).filter((step) => isUnderWay(step, now)).length;
@@ -117,10 +115,10 @@ export function underWay({ execution, steps }: Snapshot, now: number): number | 
 }
 
 /**
- * S12 a process that has claimed so late that the wake time is far off brings it forward to the end of the
- * lease. F3 it writes the execution even if the wake time is near: a supervisor that read before the claim
- * may be about to set a far one, and one of the two writes conflicts. The rule is the last, and ends the
- * evaluation: it would apply again.
+ * S12 If a process has claimed so late that the wake time is already far off, brings it forward to the end of
+ * the lease. F3 The execution is written even if the wake time is near: a supervisor that read before the
+ * claim may be about to set a far one, and then one of the two writes conflicts. This rule is the last and
+ * ends the evaluation, because it would apply again.
  */
 export const waitForLate: Rule = {
   apply: (_plan, state, event) => {
@@ -138,7 +136,7 @@ export const waitForLate: Rule = {
   says: { 'set-wake-time': 'the wake time is brought forward, for an attempt began late in the pause' },
 };
 
-/** Ends a pause by going on, with the resolution of its incident if that is open. */
+/** Ends a pause by resuming, and resolves its incident if that is open. */
 export function goOn(
   state: Snapshot,
   inputs: DecisionInputs,
@@ -164,7 +162,7 @@ export function goOn(
   });
 }
 
-/** No operator has ended a pause within its time. */
+/** The incident of a pause that no operator has ended in time. */
 export const PAUSE: IncidentKind = {
   choices: (plan, state) => {
     if (state.execution.status !== 'paused') return [];

@@ -1,14 +1,14 @@
 /**
- * A pause of a workflow: its executions are born paused from then on.
+ * A pause of a workflow: its new executions start paused.
  *
- * Owns: its record, and the first record of an execution that is born during it. Does not own: how it begins
- * and ends (`records/hold.ts`), who reads the record, and how often (`scheduler/paused-starts.ts`), what a
- * pause of an execution is (`pause.ts`).
+ * Owns: its record, and the first record of an execution that starts during it. Does not own: how it begins
+ * and ends (`records/hold.ts`), who reads the record, and how often (`scheduler/paused-starts.ts`), the pause
+ * of an execution (`pause.ts`).
  *
- * It changes no existing execution, and executions that were born paused stay paused after its end: each
- * needs a resume of its own. F1 an execution that is born paused was never read otherwise, so nothing of it
- * begins at all. L1 its own pause has a deadline; the workflow's pause has none. Executions that steps start
- * are born as always: their parent is under way.
+ * It changes no existing execution, and executions that started paused stay so after its end: each needs a
+ * resume of its own. F1 an execution that starts paused was never read otherwise, so nothing in it begins. L1
+ * its own pause has a deadline; the workflow's pause has none. Executions that steps start are not affected:
+ * their parent is under way.
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -29,7 +29,7 @@ export interface WorkflowPause {
 }
 
 export interface PausedStarts extends Hold {
-  /** How long each execution may be paused before a person is asked; absent: as its plan says. */
+  /** How long each execution may be paused before a person is asked; absent if its plan says. */
   readonly withinMs?: number;
 }
 
@@ -39,7 +39,7 @@ export type EndedPause = PausedStarts & EndedHold;
 export const neverPaused = (workflow: string): WorkflowPause => ({ workflow, version: 0, writeId: '' });
 
 /**
- * The first record of an execution whose workflow is paused. S12 its wake time is the deadline of its pause.
+ * The first record of an execution whose workflow is paused. S12 its wake time is its own pause's deadline.
  */
 export function bornPaused(plan: Plan, execution: Execution, held: PausedStarts): Execution {
   const { at: workflowPausedAt, ...asked } = held;

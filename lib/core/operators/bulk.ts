@@ -1,12 +1,12 @@
 /**
  * Bulk actions: one command for many executions.
  *
- * Owns: their records, which executions one may concern, the result of each page, and their sum. Does not
- * own: the commands (`obey.ts`), how the executions are found and when anything acts (`scheduler/bulks.ts`,
+ * Owns: their records, which executions one may concern, the result of each page, and the sum. Does not own:
+ * the commands (`obey.ts`), finding the executions and acting on them (`scheduler/bulks.ts`,
  * `scheduler/bulk-page.ts`).
  *
- * A bulk action is collected page by page and acts on nothing until it is confirmed; after that only the
- * results of its pages change. A page is counted once: its result and the total are one write.
+ * A bulk action is collected page by page, and acts only once it is confirmed; after that only its pages'
+ * results change. A page is counted once, because its result and the total are one write.
  */
 
 import type { Caller } from '../values/caller.ts';
@@ -45,18 +45,16 @@ export interface Bulk {
   /** Hash of the request's body: the same key with another body is refused. */
   readonly inputHash: string;
   readonly command: BulkCommand;
-  /**
-   * The filter with every time bound fixed at the beginning; absent if the executions were named one by one.
-   */
+  /** The filter, its times fixed at the beginning; absent if the executions were named one by one. */
   readonly filter?: ListFilter;
-  /** Executions that changed after this are excluded. */
+  /** Changes of an execution after this exclude it. */
   readonly createdAt: number;
   readonly createdBy?: Caller;
   /** The cursor of the list; absent when all of it is collected. */
   readonly cursor?: string;
   readonly isCollected: boolean;
   readonly count: number;
-  /** Executions that the filter found in a status in which the action is never possible. */
+  /** Executions that the filter found, but in a status that makes the action impossible. */
   readonly leftOut: number;
   readonly pages: number;
   /** The first executions of the bulk action. */
@@ -68,7 +66,7 @@ export interface Bulk {
   readonly goneAt: number;
 }
 
-/** Ids of executions, and the result once they were acted on. */
+/** A page: ids of executions, and the result once they were acted on. */
 export interface BulkPage {
   readonly bulk: string;
   readonly page: number;
@@ -92,7 +90,7 @@ export interface Refused {
   readonly examples: readonly { readonly executionId: string; readonly message: string }[];
 }
 
-/** The sum of some pages: a page's number determines the total in which it counts. */
+/** The sum of some pages. A page's number determines which total counts it. */
 export interface BulkTotal extends BulkResult {
   readonly bulk: string;
   readonly shard: number;
@@ -109,21 +107,23 @@ export const MOST_PAGES = 10_000;
 /** How many executions may be named one by one. */
 export const MOST_IDS = 5_000;
 export const MOST_EXAMPLES = 10;
-/** Many enough that pages under way at the same time seldom write the same total. */
+/** The number of totals: enough that pages under way at the same time seldom write the same one. */
 export const TOTALS = 16;
 /** Examples of one refusal that a total keeps. */
 const EXAMPLES_OF_REFUSAL = 3;
-/** A set of executions that was read longer ago is read again. */
+/**
+ * How long after its creation a bulk action can be confirmed: an older set of executions must be read again.
+ */
 export const CONFIRM_WITHIN_MS = 86_400_000;
 /** How long its records are kept after its beginning. */
 export const BULK_KEPT_MS: number = 30 * 86_400_000;
 
 export const totalOf = (page: number): number => page % TOTALS;
 
-/** Whether it answers in a person's name: only a person with the right to answer may confirm such a one. */
+/** True if it answers in a person's name: only a person who may answer may confirm it. */
 export const isAnswer = ({ action }: BulkCommand): boolean => action === 'approve' || action === 'reject';
 
-/** The statuses in which it can be possible; the command itself says whether it is possible now. */
+/** The statuses in which the action can be possible; the command itself decides if it is possible now. */
 export function possibleStatuses({ action }: BulkCommand): readonly ExecutionStatus[] {
   switch (action) {
     case 'retry':

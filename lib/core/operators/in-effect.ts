@@ -4,11 +4,11 @@
  * Owns: the list, and its short form for answers, events and refusals. Does not own: the effect of a step
  * (`step/effect.ts`), how it is printed (`cli/`).
  *
- * A step whose `undo` is 'none' is not listed, because its author says that there is nothing to undo. Listed
- * are a point of no return, which cannot be undone, a tolerated failure that may have acted, and a wrong
- * answer about work without an undo. So an execution that ended as canceled or compensated lists nothing
- * (S10). A child or a part of a list is listed by its execution's id, which has a list of its own. S17 names
- * and ids alone, never a payload.
+ * A step whose `undo` is 'none' is not listed, because its author says that it needs no undo. Listed are: a
+ * point of no return, which cannot be undone; a tolerated failure that may have acted; a wrong answer about
+ * work without an undo. So an execution that ended as canceled or compensated lists nothing (S10). A child or
+ * a part of a list is listed by its execution's id; that execution has its own list. S17 names and ids alone,
+ * never a payload.
  */
 
 import {
@@ -32,7 +32,7 @@ import { tryOf } from '../waiting/child-tries.ts';
 import { earlierRounds } from '../waiting/rounds.ts';
 import { defined } from '../values/defined.ts';
 
-/** If there are more, only their number is given; the whole execution shows all. */
+/** The most effects that are shown; the whole execution shows all. */
 const MAX_SHOWN = 20;
 
 type Effect = StandingEffect['effect'];
@@ -54,7 +54,7 @@ function leftBy(step: PlanStep, state: Snapshot): StandingEffect[] {
   const record = state.steps[step.name];
   if (record === undefined || !effectOf(step, record).isLeft) return [];
   if (!hasChildren(step) || record.status === 'tolerated') return effectsOf(step, state);
-  // Nobody has noted in which of its rounds.
+  // The records do not say in which round.
   if (record.children?.rounds?.left === true) return [{ step: step.name, effect: 'may-stand' }];
   return childIds(state.execution, record).flatMap((executionId, index): StandingEffect[] =>
     record.children?.ended[index]?.left === true
@@ -74,8 +74,8 @@ function standing({ execution }: Snapshot, all: readonly StandingEffect[]): Stan
 }
 
 /**
- * The effects that an execution reports; after a success only those that its tolerated failures may have
- * left.
+ * The effects that an execution reports. After a success these are only those that tolerated failures may
+ * have left.
  */
 export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined {
   if (state.execution.status !== 'succeeded') return standingOf(plan, state);
@@ -85,7 +85,7 @@ export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined
 
 /** The effects that stay if a person resolves the incident with 'keep'. */
 export function leftByFailing(plan: Plan, state: Snapshot, { kind }: Incident): Standing {
-  // On the way forward it ends as it is.
+  // Unless it is being undone, it ends as it is.
   if (kind !== 'undo' || state.execution.status !== 'compensating') return standingOf(plan, state);
   // A step whose undo failed stays in effect with all its predecessors; the rest is undone.
   const stuck = plan.steps.filter(({ name }) => state.steps[name]?.status === 'compensation-failed');
@@ -131,7 +131,7 @@ function ofChildren(step: ChildStep | MapStep, record: Step, execution: Executio
     const end = children.ended[index];
     if (end?.clean === true || (end === undefined && index >= children.started)) return [];
     const effect = end?.status === 'succeeded' ? 'stands' : 'may-stand';
-    // Their author says that nothing of successful rounds needs an undo.
+    // Successful rounds need no undo, according to their author.
     return areKept && effect === 'stands' ? [] : [{ step: step.name, effect, executionId }];
   });
   return areKept ? latest : [...ofEarlierRounds(step, record, execution), ...latest];

@@ -1,13 +1,13 @@
 /**
- * INCIDENTS[kind]: the choices of a person, what each writes, when the incident is moot.
+ * INCIDENTS[kind]: a person's choices, what each choice writes, when the incident is moot.
  *
- * Owns: the table; whether an answer is possible, the default when the time is over, and when one is moot.
- * Does not own: the rows (`step-incidents.ts`, `questions/incident.ts`, `holds/pause.ts`), that a deadline
- * stands still during a pause (`questions/life.ts`), who may answer (IAM), the transport (`api/`).
+ * Owns: the table; whether an answer is possible, the default once the time is over, and closing a moot
+ * incident. Does not own: the rows (`step-incidents.ts`, `questions/incident.ts`, `holds/pause.ts`), stopping
+ * a deadline during a pause (`questions/life.ts`), who may answer (IAM), the transport (`api/`).
  *
- * A resolution is one transaction of all records concerned: of two operators one wins, the other reads why.
- * L1 every incident is resolved by its deadline at the latest. A resolution during a pause takes effect when
- * the pause ends; one that stops the execution ends the pause.
+ * A resolution is one transaction of all records concerned: of two operators one wins, and the other reads
+ * why. L1 every incident is resolved by its deadline at the latest. A resolution during a pause takes effect
+ * when the pause ends; one that stops the execution ends the pause.
  */
 
 import { planInStatus } from '../plan/on-failure.ts';
@@ -42,8 +42,7 @@ const INCIDENTS: Readonly<Record<Incident['kind'], IncidentKind>> = {
 };
 
 /**
- * The choices that are safe now, and for those that are not safe yet or not without a person's word, the
- * reason.
+ * The choices that are safe now, and those that are not safe yet or need a person's word, with the reason.
  */
 export const choicesFor = (plan: Plan, state: Snapshot, incident: Incident, now: number): Offered[] =>
   incident.closedAt === undefined
@@ -51,7 +50,7 @@ export const choicesFor = (plan: Plan, state: Snapshot, incident: Incident, now:
     : [];
 
 /**
- * A person may have everything stopped, and then a child reports what it did; it is not promised that
+ * Explains a stop that comes first: a child reports afterwards what it did, so it is not promised that
  * everything before it is undone.
  */
 function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string {
@@ -60,12 +59,12 @@ function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string 
   return `, because step '${name}' is a point of no return, and its execution has not ended: a cancel stops that first, then undoes everything if it left nothing behind`;
 }
 
-/** By value, the only choice that takes it, and needs it. */
+/** For an input or an output: the only choice that takes it, and that needs it. */
 const TAKERS = { input: 'retry-with-input', output: 'give-output' } as const;
 
 /**
- * Why an answer is not possible, or nothing.
- * @param asOf when it was given: the person cannot have checked what could still happen then
+ * Why an answer is not possible; undefined if it is.
+ * @param asOf when it was given: a person cannot have checked what could still happen after that
  */
 export function resolutionProblem(
   plan: Plan,
@@ -105,12 +104,12 @@ const DEEDS: Readonly<Partial<Record<Choice, Deed>>> = {
 };
 
 /**
- * The act that a resolution is: if the execution goes on because a person says so, it counts as an act of
- * that person; if it ends, it does not.
+ * The act that a resolution counts as, if the execution goes on because of a person's word; undefined if it
+ * ends.
  */
 export const deedOf = (choice: Choice): Deed | undefined => DEEDS[choice];
 
-/** An answer that is not possible now changes nothing; the caller asks `resolutionProblem` for the reason. */
+/** Answers an incident. An impossible answer changes nothing; `resolutionProblem` gives the reason. */
 export function answerIncident(plan: Plan, state: Snapshot, event: EventOf<'resolve'>): Decision {
   const incident = incidentIn(state, event.incident);
   if (incident === undefined || isTerminal(state.execution.status)) return nothing();
@@ -118,7 +117,7 @@ export function answerIncident(plan: Plan, state: Snapshot, event: EventOf<'reso
   return entering(resolve(plan, state, incident, event.answer, event), state.execution, event.acted);
 }
 
-/** The transaction of an answer. The caller has asked `resolutionProblem`. */
+/** The transaction of an answer that `resolutionProblem` has found possible. */
 export const resolve: IncidentKind['resolve'] = (plan, state, incident, answer, inputs) =>
   INCIDENTS[incident.kind].resolve(plan, state, incident, answer, inputs);
 
@@ -132,7 +131,7 @@ export function resolvedBySuccess(
   return asked && resolved(asked, { closedBy: 'moot' }, inputs);
 }
 
-/** An open incident is moot, or its time is over. */
+/** Closes an open incident that is moot, or whose time is over. */
 export const closeIncidents: Rule = {
   apply: closeDueIncidents,
   dueAt: (plan, state) =>
@@ -168,10 +167,10 @@ const isAboutStep = ({ kind }: Incident): boolean => kind === 'recovery' || kind
 const answerText = (plan: Plan, state: Snapshot, incident: Incident): string =>
   `a person answers incident ${incident.number}; without an answer '${choiceOfTime(plan, state, incident)}' is chosen`;
 
-/** The default may have been chosen when there still was a way back. */
+/** The default may date from a time when there still was a way back. */
 function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
   const { status } = state.execution;
-  // It may have been stopped meanwhile.
+  // The execution may have been stopped meanwhile.
   if (incident.otherwise === 'continue' && !isPerforming(status) && !isUndecided(status)) return 'keep';
   if (incident.otherwise !== 'undo-all') return incident.otherwise;
   const step = plan.steps.find(({ name }) => name === incident.step);

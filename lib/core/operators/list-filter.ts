@@ -1,12 +1,11 @@
 /**
  * An operator's filters for a list of executions, and the index that serves each.
  *
- * Owns: the filters, the choice of the index, which filters exclude each other, which executions match, what
- * is counted. Does not own: reading (`aws/dynamo-list.ts`), how a request spells a filter
- * (`api/requests.ts`).
+ * Owns: the filters, choosing the index, which filters exclude each other, which executions match, what is
+ * counted. Does not own: reading (`aws/dynamo-list.ts`), how a request spells a filter (`api/requests.ts`).
  *
- * Never a scan: each filter has an index that is read in its order; the other filters drop items that were
- * read.
+ * Never a scan: each filter has an index that is read in its order, and the other filters drop items after
+ * reading.
  */
 
 import { isBuiltIn } from '../plan/built-in.ts';
@@ -23,15 +22,12 @@ export interface ListFilter {
   readonly atRiskAt?: number;
   /** Content hash of the plan. */
   readonly plan?: string;
-  /** None of these: the plans that new executions use. */
+  /** Excludes these plans: those that new executions use. */
   readonly plansNot?: readonly string[];
   readonly tag?: Tag;
   /** The code of the failure that it ended with, or of an open incident. */
   readonly code?: string;
-  /**
-   * From this time on. It bounds the time that orders the list, or the start in lists that are ordered by the
-   * wake time.
-   */
+  /** The earliest time: the one that orders the list, or the start in lists that are ordered by wake time. */
   readonly since?: number;
   /** Before this time. */
   readonly until?: number;
@@ -48,7 +44,7 @@ export const STATUS_GROUPS: Readonly<Record<'open' | 'bad', readonly ExecutionSt
   bad: EXECUTION_STATUSES.filter((status) => isTerminal(status) && status !== 'succeeded'),
 };
 
-/** When and why it ended badly. An execution without a cause never ran: it has taken the place of a child. */
+/** When and why it ended badly. An execution without a cause never ran: it took the place of a child. */
 export const badEndOf = ({
   status,
   cause,
@@ -59,8 +55,8 @@ export const badEndOf = ({
     : { endedAt, code: cause.failure.code };
 
 /**
- * The orders of a list: latest start first; latest end first; latest first among those that ended with the
- * code, or ask with it; and, if there are more open executions than are sorted, earliest due first.
+ * The orders of a list: latest start first; latest end first; latest end with, or question about, the code
+ * first; and earliest due first, if there are more open executions than are sorted.
  */
 export const ORDERS = ['startedAt', 'endedAt', 'codeAt', 'wakeAt'] as const;
 export type ListOrder = (typeof ORDERS)[number];
@@ -80,7 +76,7 @@ export function indexFor({ statuses, tag, code, atRiskAt, plan, plansNot }: List
   return statuses === undefined && isOfOpen ? 'wake' : 'list';
 }
 
-/** The conflict between the filters, in words for the caller; nothing if there is none. */
+/** Which filters exclude each other, in words for the caller; undefined if none do. */
 export function filterProblem({
   statuses,
   tag,
@@ -97,7 +93,7 @@ export function filterProblem({
   return undefined;
 }
 
-/** Whether an execution in its present state matches the filter; the index decides about the time. */
+/** True if an execution in its present state matches the filter; the index decides about the time. */
 export function isListed(execution: Execution, filter: ListFilter): boolean {
   const { statuses, atRiskAt } = filter;
   return (
@@ -109,7 +105,7 @@ export function isListed(execution: Execution, filter: ListFilter): boolean {
   );
 }
 
-/** A built-in workflow is listed only if it is named. */
+/** True if the workflow matches; a built-in one only if it is named. */
 export const isOfWorkflow = (
   { workflow: name }: { readonly workflow: string },
   { workflow }: ListFilter,
@@ -137,7 +133,7 @@ export interface EndedKey {
   readonly code: string;
 }
 
-/** Some of many: with `atLeast` there are more. */
+/** Some of many items; `atLeast` is set if there are more. */
 export interface Bounded<Key> {
   readonly items: readonly Key[];
   readonly atLeast?: true;
@@ -148,7 +144,7 @@ export interface Survey {
   readonly open: Bounded<OpenKey>;
   readonly ended: Bounded<EndedKey>;
   /**
-   * How many were started in that time. Absent if none has ended badly: then it is not shown, and counting
+   * How many were started in that time. Absent if none has ended badly: it is not shown then, and counting
    * costs as much as everything else.
    */
   readonly begun?: {
@@ -160,7 +156,7 @@ export interface Survey {
   readonly inbox: Bounded<InboxKey>;
 }
 
-/** Whether an open execution may match, according to the index. */
+/** True if an open execution may match, as far as the index shows. */
 export const mayBeListed = (key: OpenKey, filter: ListFilter): boolean => {
   const { statuses, atRiskAt, since = 0, until = Number.POSITIVE_INFINITY } = filter;
   return (

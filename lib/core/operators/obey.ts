@@ -39,7 +39,7 @@ import {
 } from './retry.ts';
 import { standingOf, standingText } from './in-effect.ts';
 
-/** The write of the command; nothing if the command is not possible. */
+/** The write of the command; undefined if the command is not possible. */
 export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInputs): Decision | undefined {
   if (isUnderWay(state.execution, command)) return remember(state.execution, command);
   if (commandProblem(plan, state, command, command.now) !== undefined) return undefined;
@@ -55,13 +55,13 @@ export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInp
   }
 }
 
-/** Another command has requested the same: nothing has to change. */
+/** True if another command has requested the same, so that nothing has to change. */
 export const isUnderWay = ({ status, cause }: Execution, command: Command): boolean =>
   command.type === 'cancel'
     ? status === 'compensating' && cause?.kind === 'cancel' && cause.undo === command.undo
     : command.type === 'pause' && status === 'paused';
 
-/** It makes nothing due. */
+/** Remembers the command, which makes nothing due. */
 function remember(execution: Execution, command: Command & DecisionInputs): Decision {
   const commands = remembering(execution, command);
   if (commands === execution.commands) return nothing();
@@ -70,7 +70,7 @@ function remember(execution: Execution, command: Command & DecisionInputs): Deci
   return { ...writing(execution.id, { execution: after }, IDLE, note), wakeTime: 'as-written' };
 }
 
-/** Why a command is not possible now, or nothing. */
+/** Why a command is not possible now; undefined if it is. */
 export function commandProblem(
   plan: Plan,
   state: Snapshot,
@@ -103,7 +103,7 @@ export interface PossibleCommand {
   readonly because?: string;
 }
 
-/** @param isDeployed whether the workflow of that name can be started */
+/** @param isDeployed true if the workflow of that name can be started */
 export function possibleCommands(
   plan: Plan,
   state: Snapshot,
@@ -129,8 +129,8 @@ export function possibleCommands(
 }
 
 /**
- * Why a start with its input is not offered to a person. The start itself accepts it: a program may know
- * better.
+ * Why replacing it by a start with its input is not offered to a person. The start itself would be accepted:
+ * a program may know better.
  */
 function replaceProblem(plan: Plan, state: Snapshot, isDeployed: boolean): string | undefined {
   const { status, parent } = state.execution;
@@ -180,7 +180,7 @@ function cancelProblem(plan: Plan, state: Snapshot, undo: false | undefined): st
       return `step '${name}' is past the point of no return, so nothing is undone any more; "undo": false ends it as it is (${standingText(standingOf(plan, state))})`;
     case 'undecided':
       return `step '${name}' is a point of no return, and its outcome is open; try again when it is known, or end it as it is with "undo": false`;
-    // Its children are stopped first, and their ends decide whether anything is undone.
+    // Its children are stopped first; their ends decide if anything is undone.
     case 'after-stop':
     case 'now':
       return undefined;
@@ -205,7 +205,7 @@ function cancel(state: Snapshot, command: Of<'cancel'>): Decision {
   };
 }
 
-/** Every command's write includes its execution. */
+/** Adds the command to its write, which always includes the execution. */
 const withCommand = (
   { write }: Decision,
   before: Execution,
@@ -241,10 +241,10 @@ function resume(state: Snapshot, command: Of<'resume'>): Decision {
 }
 
 /**
- * The subject of a retry, and the rest of one that was begun: the questions that were open then. A write
- * answers one of them, and the first one remembers the command; if it is repeated, it goes on with those that
- * are still open. A number distinguishes questions: by two clocks a later one may seem earlier.
- * @returns undefined if nothing of it is left
+ * The rest of a retry that was begun: its questions that are still open. A write answers one question, and
+ * the first write remembers the command, so a repeat goes on with the others. A number distinguishes
+ * questions: by two clocks a later one may seem earlier.
+ * @returns undefined if nothing is left
  */
 export function restOf<One extends Command>(
   state: Snapshot,
@@ -282,12 +282,12 @@ export const MAX_REMEMBERED = 200;
 type Remembering = Pick<Execution, 'commands'>;
 
 /**
- * `<hash>@<time>`, for a retry `.<number>` of the latest question that it concerns, all in base 36, and
- * `~<hash>` of the request.
+ * One remembered command: `<hash>@<time>`, for a retry `.<number>` of its latest question, all in base 36,
+ * and `~<hash>` of the request.
  */
 const MARK = /^[0-9a-z]{13}@([0-9a-z]+)(?:\.([0-9a-z]+))?~([0-9a-f]{8})$/;
 
-/** 64 bits: enough to tell some hundred ids apart, and no secret rests on it (FNV-1a, by code units). */
+/** 64 bits tell some hundred ids apart, and no secret depends on them (FNV-1a, by code units). */
 function hashOf(text: string): bigint {
   let hash = 0xcbf29ce484222325n;
   for (let at = 0; at < text.length; at += 1)
@@ -303,12 +303,12 @@ type Asked = Pick<Command, 'type' | 'commandId'> & {
   readonly step?: string;
 };
 
-/** No id has a NUL at this place by accident. */
+/** The NUL keeps type and id apart: no id contains one by accident. */
 const keyOf = (type: Command['type'], commandId: string): string => `${type}\0${commandId}`;
 
 const startOf = (key: string): string => `${hashOf(key).toString(36).padStart(13, '0')}@`;
 
-/** 32 bits of the request; its reason may have other words. */
+/** 32 bits of the request, without its reason, which may be worded differently. */
 function contentOf({ type, undo, withinMs, input, step }: Asked): string {
   const hash = hashOf(canonicalJson({ type, ...defined({ undo, withinMs, input, step }) }));
   return BigInt.asUintN(32, hash ^ (hash >> 32n))
@@ -320,15 +320,15 @@ function contentOf({ type, undo, withinMs, input, step }: Asked): string {
 export interface Obeyed {
   /** The time at which the command was obeyed. */
   readonly at: number;
-  /** For a retry the number of the latest question that it concerns, 0 if there is none. */
+  /** Only for a retry: the number of its latest question, 0 if there is none. */
   readonly upTo?: number;
-  /** The obeyed command, if another one makes a different request under its id. */
+  /** Set if a different request was obeyed under the id: its command. */
   readonly other?: Command['type'];
 }
 
 const TYPES: readonly Command['type'][] = ['cancel', 'pause', 'resume', 'retry'];
 
-/** The memory of the command if this command, or another one under its id, was obeyed. */
+/** The memory of the command, or of another one under its id, if that was obeyed. */
 export function obeyedOf({ commands }: Remembering, command: Asked): Obeyed | undefined {
   const { type, commandId } = command;
   if (commandId === undefined || commands.length === 0) return undefined;
@@ -355,14 +355,14 @@ function ofMark([, at = '', upTo]: RegExpExecArray, other: Command['type'] | und
 const recent = ({ commands }: Remembering, now: number): readonly string[] =>
   commands.filter((one) => now - Number.parseInt(MARK.exec(one)?.[1] ?? '', 36) < REMEMBERED_MS);
 
-/** Whether another command would displace one that may still be repeated. */
+/** True if one more command would displace one that may still be repeated. */
 export const isMemoryFull = (execution: Remembering, now: number): boolean =>
   recent(execution, now).length >= MAX_REMEMBERED;
 
 /**
- * The memory after the command is obeyed; a command without an id cannot be repeated. If there is no room,
- * which the caller has checked, the oldest is forgotten.
- * @param upTo for a retry: the latest question that it concerns
+ * Adds an obeyed command; one without an id cannot be repeated. If there is no room, which the caller has
+ * checked, the oldest is forgotten.
+ * @param upTo for a retry: its latest question
  */
 export function remembering(
   execution: Remembering,

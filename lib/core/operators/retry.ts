@@ -2,13 +2,13 @@
  * The retry of a failed execution: it goes on where it failed, under the next epoch.
  *
  * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier
- * epoch count as then (`execution/after-retry.ts`), the resolutions of open incidents (`incidents.ts`).
+ * epoch then count as (`execution/after-retry.ts`), the resolutions of open incidents (`incidents.ts`).
  *
- * S18 another input is another request, under another effect key: only a step without an effect can get one,
- * and its record begins again, with that input, in the write of the retry.
+ * S18 another input is another request, under another effect key. So only a step without an effect can get
+ * one, and its record begins again, with that input, in the write of the retry.
  *
- * S1 the only way out of a terminal status. S10 not after anything was undone: no forward execution was ever
- * in such a state. To repeat everything, start another execution.
+ * S1 this is the only way out of a terminal status. S10 it is impossible after anything was undone: no
+ * forward execution was ever in such a state. To repeat everything, start another execution.
  */
 
 import { longestMs } from '../plan/lane.ts';
@@ -31,7 +31,7 @@ import { resolutionProblem } from '../operators/incidents.ts';
 import { MAX_PAST } from '../holds/pause.ts';
 import { timeText } from '../values/text.ts';
 
-/** A retry answers these, one after the other. */
+/** The open incidents that a retry answers, one after the other. */
 export const openRecoveryIncidents = (
   state: Snapshot,
   asOf: number = Number.POSITIVE_INFINITY,
@@ -43,7 +43,7 @@ export const openRecoveryIncidents = (
 
 export const RETRY_RESOLUTION = { choice: 'retry', closedBy: 'answer' } as const;
 
-/** Why a retry is not possible, or nothing. */
+/** Why a retry is not possible; undefined if it is. */
 export function retryProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
   switch (state.execution.status) {
     case 'failed':
@@ -91,8 +91,8 @@ function failedProblem(plan: Plan, state: Snapshot, now: number): string | undef
 }
 
 /**
- * Why a failed step cannot get another input, or nothing.
- * @param name of the step; without it exactly one must have failed
+ * Why a failed step cannot get another input; undefined if it can.
+ * @param name of the step; if absent, exactly one must have failed
  */
 export function inputProblem(plan: Plan, state: Snapshot, name?: string): string | undefined {
   const { status } = state.execution;
@@ -133,7 +133,7 @@ export const beginsAgain = (epoch: number, stage: number, changedAt: number): St
   changedAt,
 });
 
-/** The record of the failed step that gets another input. The caller has asked `inputProblem`. */
+/** The record of the failed step that gets another input; `inputProblem` was checked before. */
 export const stepForInput = (plan: Plan, state: Snapshot, name?: string): Step | undefined =>
   state.steps[failedSteps(plan, state, name)[0]?.name ?? ''];
 
@@ -154,8 +154,8 @@ function withInput(
 }
 
 /**
- * Why a failed execution cannot go on where it failed, or nothing; includes an execution that belongs to
- * another.
+ * Why a failed execution cannot go on where it failed; undefined if it can. Also for an execution that
+ * belongs to another.
  */
 export function restartProblemOf(plan: Plan, state: Snapshot): string | undefined {
   const undone = plan.steps.filter(({ name }) => {
@@ -187,8 +187,8 @@ export function restartProblemOf(plan: Plan, state: Snapshot): string | undefine
 }
 
 /**
- * It was tolerated because the execution ended as it was, not because a person continued it: steps that rest
- * on its failure cannot begin.
+ * True if it was tolerated only because the execution ended as it was, not because a person let it continue:
+ * steps that depend on its failure cannot begin.
  */
 const wasLeft = (plan: Plan, record: Step | undefined): boolean =>
   record?.status === 'tolerated' &&
@@ -222,7 +222,7 @@ interface Asked extends Pick<Execution, 'commands'>, Given {
   readonly by?: Caller;
 }
 
-/** The caller has asked `retryProblem`, and for an input `inputProblem`; the execution has failed. */
+/** Retries a failed execution; `retryProblem` and, for an input, `inputProblem` were checked before. */
 export function retried(
   plan: Plan,
   state: Snapshot,

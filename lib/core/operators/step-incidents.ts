@@ -2,12 +2,11 @@
  * Incidents about a step: no automatic try is left, or an undo has failed.
  *
  * Owns: the choices that are safe now, what each writes, when such an incident is moot. Does not own: the
- * other kinds, and the life that all have in common (`incidents.ts`), when one is opened
- * (`questions/incident.ts`).
+ * other kinds and what all have in common (`incidents.ts`), when one is opened (`questions/incident.ts`).
  *
- * S10 a resolution that could leave an effect behind unseen is offered only to a person who says that nothing
- * happened, and only when nothing can still happen; no choice is offered that would undo steps behind a point
- * of no return.
+ * S10 a resolution that could leave an effect behind unseen needs a person's word that nothing happened, and
+ * is offered only once nothing can still happen. No choice is offered that would undo steps behind a point of
+ * no return.
  */
 
 import { isTolerated } from '../plan/outcomes.ts';
@@ -43,7 +42,7 @@ import { mayFail } from '../step/turn.ts';
 import { isCleanEnd, vouchedFor } from '../waiting/child-tries.ts';
 import { type IncidentKind, type Offered, resolved, timeAgain } from '../questions/incident.ts';
 
-/** No automatic try of a step is left. */
+/** The incident of a step without automatic tries left. */
 export const RECOVERY: IncidentKind = {
   choices: recoveryChoices,
   isMoot: (_plan, { execution, steps }, { step = '' }) =>
@@ -51,14 +50,14 @@ export const RECOVERY: IncidentKind = {
   resolve: (...asked) => resolveStep(recoveryAfter, ...asked),
 };
 
-/** An effect of a step could not be undone. */
+/** The incident of an effect that could not be undone. */
 export const UNDO: IncidentKind = {
   choices: undoChoices,
   isMoot: (_plan, { steps }, { step = '' }) => steps[step]?.status !== 'compensation-failed',
   resolve: (...asked) => resolveStep(undoAfter, ...asked),
 };
 
-/** The execution is performed, or will be after a pause. */
+/** True if the execution is performed, or will be after a pause. */
 const mayGoOn = ({ execution: { status } }: Snapshot): boolean => status === 'paused' || isPerforming(status);
 
 function recoveryChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incident, now: number): Offered[] {
@@ -80,13 +79,13 @@ function recoveryChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incid
     { choice: 'retry-with-input', ...careful },
     { choice: 'give-output' },
     { choice: 'skip', ...careful },
-    // If the step itself may be past the point of no return, only a person's word says that it is not.
+    // The step itself may be past the point of no return: then a person must say that it is not.
     ...(isTolerated(step)
       ? [{ choice: 'continue' } as const]
       : undoable(plan, state, step.name) === 'now'
         ? [{ choice: 'undo-all' as const, ...(mayHavePassed(step, record) ? careful : {}) }]
         : []),
-    // An execution that follows up has its end already, which no on-failure step changes.
+    // An execution that follows up already has its end, which no on-failure step changes.
     ...(plan.onFailureOf === undefined ? [{ choice: 'keep' } as const] : []),
   ];
 }
@@ -98,12 +97,13 @@ function undoChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incident,
   const record = state.steps[name];
   if (step === undefined || record === undefined) return [];
   const deadAt = record.processDeadlineAt + attemptedVariant(step, record).settleMs;
-  // Once all effects must stay, nothing is undone any more.
+  // Once effects are to stay, no undo is repeated.
   const { status, cause } = state.execution;
   const isLeft = status === 'compensating' && cause?.undo === false;
   return [
     ...(isLeft ? [] : [{ choice: 'retry' } as const]),
-    // A person may have stopped accepted work; if the execution goes on beside it, it must be over (S20).
+    // A person may have stopped accepted work. If the execution goes on beside it, the work must be over
+    // (S20).
     { choice: 'skip', ...from(deadAt, now) },
     ...(mayGoOn(state) && isTolerated(step)
       ? [{ choice: 'continue' as const, ...from(Math.max(deadAt, effectOf(step, record).actsUntil), now) }]
@@ -113,8 +113,8 @@ function undoChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incident,
 }
 
 /**
- * The work is done, and its agent's answer is not an output. So no choice is offered that would repeat or
- * forget it: a person gives the right answer, or has it asked for again.
+ * The work is done, but its agent's answer is not an output. No choice may repeat or forget the work: a
+ * person gives the right answer, or has the agent asked again.
  */
 function choicesForAnswer(
   plan: Plan,
@@ -133,8 +133,8 @@ function choicesForAnswer(
 }
 
 /**
- * Another try, if the latest has left nothing, or a person says so; no choice is offered for which a person
- * must check what it did.
+ * Offers another try if the latest has left nothing, or a person says so. Choices for which a person would
+ * have to check what it did are not offered.
  */
 function choicesForChild(plan: Plan, state: Snapshot, step: ChildStep, record: Step, now: number): Offered[] {
   const isClean = record.children !== undefined && isCleanEnd(record.children);
@@ -161,13 +161,13 @@ interface Resolving {
   readonly variant: AgentStep | undefined;
   readonly incident: Incident;
   readonly answer: Resolution;
-  /** Whether a person says that nothing happened, where a choice needs that word. */
+  /** True if a person says that nothing happened, for a choice that needs this. */
   readonly isCertain: boolean;
-  /** The failure of the step, if the time for an answer is over. */
+  /** The step's failure once the time for an answer is over. */
   readonly failure: Failure | undefined;
 }
 
-/** @param after the step's record once it is resolved; nothing if the step stays as it is */
+/** @param after makes the resolved step's record; undefined if the step stays as it is */
 function resolveStep(
   after: (resolving: Resolving, inputs: DecisionInputs) => Step | undefined,
   ...[plan, state, incident, answer, inputs]: Parameters<IncidentKind['resolve']>
@@ -200,9 +200,9 @@ function resolveStep(
 }
 
 /**
- * A resolution that stops the execution at once. Always if it is left as it is. If it is undone, the step's
- * failure is otherwise decided on like any other, but a paused execution decides nothing, and the answer must
- * end the pause.
+ * The cause if a resolution stops the execution at once. It always does if everything is left as it is. If
+ * everything is undone, the step's failure is otherwise decided on like any other; but a paused execution
+ * decides nothing, so the answer must end the pause.
  */
 function causeOf(
   execution: Execution,
@@ -229,7 +229,7 @@ const RECOVERY_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
   keep: 'choose-end',
 };
 
-/** The answers that decide about a failure that would be tolerated. */
+/** Answers that decide about a failure that could be tolerated. */
 const AFTER_FAILURE: Readonly<Partial<Record<Choice, Step['afterFailure']>>> = {
   continue: 'continue',
   'undo-all': 'stop',
@@ -240,11 +240,11 @@ function recoveryAfter(
   { step, record, variant, incident, answer, isCertain, failure }: Resolving,
   inputs: DecisionInputs,
 ): Step | undefined {
-  // Offered only for a pause.
+  // Offered for a pause only.
   if (answer.choice === 'resume') return undefined;
   const isAgain = answer.choice === 'retry' || answer.choice === 'retry-with-input';
   const isProbed = incident.wrongAnswer !== undefined && variant?.effect === 'probed';
-  // An agent's step is tried at once; another once nothing of its last try acts any more.
+  // An agent's step is tried at once; any other once its last try can no longer act.
   const actsUntil = variant === undefined && step ? effectOf(step, record).actsUntil : 0;
   const changes: StepChanges = {
     changedAt: inputs.now,
@@ -266,7 +266,7 @@ function recoveryAfter(
   return stepAfter(record, RECOVERY_EVENT[answer.choice], inputs, { ...changes, ...again });
 }
 
-/** A failure whose question got no answer in time says so, and what becomes of finished work. */
+/** The failure of a question without an answer in time: it says so, and what happens to finished work. */
 function unanswered(
   { failure: { code, message }, wrongAnswer }: Incident,
   choice: Choice,
@@ -281,13 +281,10 @@ function unanswered(
   return { code, message: `${cut(message, MAX_FAILURE_CHARS - asked.length)}${asked}` };
 }
 
-/**
- * Nothing is written to the step if its effect stays and the execution ends: it remains
- * `compensation-failed`.
- */
+/** Leaves the step as `compensation-failed` if its effect stays and the execution ends. */
 function undoAfter({ record, variant, answer }: Resolving, inputs: DecisionInputs): Step | undefined {
   if (answer.choice === 'retry') {
-    // Not beside an earlier undo whose process may still act.
+    // Waits for an earlier undo whose process may still act.
     const retryAt = Math.max(inputs.now, record.processDeadlineAt + (variant?.settleMs ?? 0));
     return stepAfter(record, 'choose-retry', inputs, {
       changedAt: inputs.now,

@@ -1,6 +1,6 @@
 /**
- * The parts that an agent's declaration requires of its implementation, those that it makes useless, and what
- * is not a part at all.
+ * The parts that an agent's declaration requires of its implementation, those that it makes useless, and
+ * names that are not parts.
  *
  * Owns: these rules. Does not own: the types that say the same to an author's compiler (`lib/index.ts`).
  */
@@ -29,9 +29,9 @@ export const uselessPartsOf = ({ effect, probe }: Pick<AgentSpec, 'effect' | 'pr
   effect === 'unsafe' || probe === 'none' ? ['probe'] : [];
 
 /**
- * The mistake in an implementation whose types were not checked: no `execute`, an unknown part, or one that
- * is not a function. An option that nobody reads would be ignored in silence.
- * @param needsExecute false where the parts of another implementation stay
+ * The mistake in an implementation without checked types: no `execute`, an unknown part, or one that is not a
+ * function. Otherwise an unknown option would be silently ignored.
+ * @param needsExecute false if the parts of another implementation stay
  */
 export function partProblem(implementation: unknown, needsExecute = true): string | undefined {
   const own = Object(implementation) as Readonly<Record<string, unknown>>;

@@ -13,10 +13,10 @@ import { checkName } from '../values/names.ts';
 import { type KeysOf, optionProblem } from '../values/options.ts';
 
 /**
- * `idempotent`: the same idempotency key has its effect once, however often it is asked, so an unknown
- * outcome may be retried. `probed`: the external service does not deduplicate, so `probe` resolves an unknown
- * outcome first. `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an
- * unknown outcome. `none`: it has no lasting effect outside, so that repeating it or leaving it is harmless.
+ * `idempotent`: the same idempotency key has its effect once, however often it is sent, so an unknown outcome
+ * may be retried. `probed`: the external service does not deduplicate, so `probe` resolves an unknown outcome
+ * first. `unsafe`: the service can neither deduplicate nor be asked, so only a person can say what follows an
+ * unknown outcome. `none`: no lasting effect outside, so repeating it, or leaving it, is harmless.
  */
 export type Effect = 'idempotent' | 'probed' | 'unsafe' | 'none';
 export const EFFECTS: readonly Effect[] = ['idempotent', 'probed', 'unsafe', 'none'];
@@ -123,11 +123,11 @@ export interface AgentSpec {
   /** Absent: the service does all its work during the call. */
   readonly acceptsMs?: number;
   readonly undo: 'required' | 'none';
-  /** Absent: undeclared for an 'idempotent' agent, 'required' for a 'probed' one; others have none. */
+  /** Absent if undeclared for an 'idempotent' agent; 'required' for a 'probed' one; others have none. */
   readonly probe?: 'required' | 'none';
-  /** Absent: in a Lambda function. */
+  /** Absent for an agent in a Lambda function. */
   readonly runsIn?: 'container';
-  /** Absent: one process may run several of its attempts. */
+  /** Absent if one process may run several of its attempts. */
   readonly isolate?: true;
 }
 
@@ -162,7 +162,9 @@ export interface AttemptContext {
   readonly executionId: string;
   /** The step's name, as the workflow declares it. */
   readonly step: string;
-  /** 1 for the first; for a probe that of the attempt it asks about, for an undo the undo's own. */
+  /**
+   * 1 for the first. For a probe, the number of the attempt that it asks about; for an undo, the undo's own.
+   */
   readonly attempt: number;
   /**
    * The same for every attempt with the same input, and for its probe and its undo: send it to the external
@@ -196,8 +198,8 @@ export interface AttemptContext {
 }
 
 /**
- * How long, in ms, until nothing of the attempt may go on: for the code that runs its author's code, not for
- * that code itself.
+ * The ms until the attempt must be over entirely: for the code that runs its author's code, not for that
+ * code.
  */
 export const PROCESS_TIME_LEFT_MS: unique symbol = Symbol('process-time-left');
 
@@ -212,8 +214,8 @@ export interface AcceptedWork {
 }
 
 /**
- * The platform's AbortSignal if its types are known, as in an author's project; in these pure files they are
- * not.
+ * The platform's AbortSignal where its types are known, as in an author's project; these pure files do not
+ * know them.
  */
 export type PlatformSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
   ? Signal & AbortSignalLike
@@ -308,7 +310,9 @@ export interface Implementation<I, O> {
 export const MIN_ASK_AFTER_MS = 5_000;
 export const MAX_ASK_AFTER_MS = 3_600_000;
 
-/** Lambda ends an invocation after 15 minutes; a minute is kept for the abort, the report and the start. */
+/**
+ * Lambda ends an invocation after 15 minutes; one of them is kept for the abort, the report and the start.
+ */
 const MAX_TIMEOUT_MS = 14 * 60_000;
 /** Split longer work into steps: an attempt that dies begins again from nothing. */
 const MAX_CONTAINER_TIMEOUT_MS = 24 * 3_600_000;
@@ -336,7 +340,7 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
     undo: options.undo ?? (options.effect === 'none' ? 'none' : 'required'),
     ...(options.acceptedWithin === undefined ? {} : { acceptsMs: ms('acceptedWithin', '1h') }),
     ...probeOf(options),
-    // Left out if it has no effect: a plan is addressed by its content.
+    // Leaves out options without an effect, because a plan is addressed by its content.
     ...(options.runsIn === undefined || options.runsIn === 'lambda' ? {} : { runsIn: options.runsIn }),
     ...(options.isolate === undefined || !options.isolate ? {} : { isolate: options.isolate }),
   };

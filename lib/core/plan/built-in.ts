@@ -2,7 +2,7 @@
  * The built-in parts of every deployment: the workflow and the agent behind bulk actions, and those of the
  * canary.
  *
- * Owns: their names, and that no author uses one. Does not own: their work (`scheduler/bulk-workflow.ts`,
+ * Owns: their names, which no author may use. Does not own: their work (`scheduler/bulk-workflow.ts`,
  * `scheduler/canary-workflow.ts`). The infrastructure loads this file, so it imports nothing.
  */
 
@@ -11,10 +11,10 @@ export const BUILT_IN_PREFIX = 'steadfast-';
 
 export const isBuiltIn = (name: string | undefined): boolean => name?.startsWith(BUILT_IN_PREFIX) === true;
 
-/** The workflow of a bulk action, and the agent that obeys it page by page. */
+/** The workflow of a bulk action, and the agent that acts on it page by page. */
 export const BULK: { readonly name: string; readonly timeoutMs: number } = {
   name: `${BUILT_IN_PREFIX}bulk`,
-  // A page takes seconds; a table that throttles makes them minutes.
+  // A page takes seconds, or minutes if the table throttles.
   timeoutMs: 300_000,
 };
 

@@ -1,18 +1,18 @@
 /**
- * The plans of children: a child step carries its workflow's plan, and a map step's is made from the step it
- * maps.
+ * The plans of children: a child step contains its workflow's plan, and a map step's plan is made from the
+ * step that it maps.
  *
- * Owns: how such a plan is named and found (`planAt`), the plan of a part of a list, with the names of its
- * items, and the agents of a plan and its children. Does not own: which children there are, and their inputs
+ * Owns: naming and finding such a plan (`planAt`), the plan of a part of a list and its items' names, the
+ * agents of a plan and its children. Does not own: which children there are, and their inputs
  * (`waiting/child.ts`).
  *
- * A child's plan follows from its parent's, so it is neither stored nor hashed: `<hash>.<step>` names it. An
- * execution keeps its plan, and its children theirs, after later deployments too.
+ * A child's plan is derived from its parent's, so it is neither stored nor hashed: `<hash>.<step>` names it.
+ * Executions keep their plans, and children theirs, even after later deployments.
  */
 
 import type { AgentStep, ChildStep, MapStep, Plan, PlanStep, Stage } from './plan.ts';
 
-/** The hash of the stored plan from which this one follows. */
+/** The hash of the stored plan that this one is derived from. */
 export const storedHash = (planId: string): string => planId.slice(0, `${planId}.`.indexOf('.'));
 
 export const childPlanId = (planId: string, step: ChildStep): string => `${planId}.${step.name}`;
@@ -38,7 +38,7 @@ function partAt(name: string | undefined): Part | undefined {
   return { size: Number(size), tolerated: Number(tolerated), before: Number(before) };
 }
 
-/** The plan that the id names, found in the stored plan with its hash; nothing if there is no such plan. */
+/** Finds the plan with this id in the stored plan; undefined if there is none. */
 export function planAt(stored: Plan, planId: string): Plan | undefined {
   const way = planId.split('.').slice(1);
   let plan: Plan | undefined = stored;
@@ -55,15 +55,14 @@ export function planAt(stored: Plan, planId: string): Plan | undefined {
 }
 
 /**
- * Named by the list's step and the item's place in the whole list: people read this name everywhere. It is
- * never the name of an author's step.
+ * The name of an item's step: the list's step and the item's index in the whole list. People read it
+ * everywhere, and no author's step can have it.
  */
 const itemName = (step: MapStep, before: number, at: number): string => `${step.name}[${before + at}]`;
 
 /**
  * The plan of a part of a list: one step per item. A limit of concurrency makes lanes: item n waits for item
- * n - concurrency, so that no counter is needed and a free lane's next item follows from the report that
- * freed it.
+ * n - concurrency. So no counter is needed, and the report that frees a lane also leads to its next item.
  */
 function partPlan(parent: Plan, step: MapStep, { size, tolerated, before }: Part): Plan {
   const lanes = step.concurrency ?? size;
@@ -86,7 +85,7 @@ function partPlan(parent: Plan, step: MapStep, { size, tolerated, before }: Part
   };
 }
 
-/** Its options are declared for an agent or for a child, and apply to its items. */
+/** Adapts the stages of a list's recovery, declared for an agent or a child, to one of its items. */
 const recoveryOfItem = (
   recovery: readonly Stage[] | undefined,
   at: number,

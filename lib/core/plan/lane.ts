@@ -20,11 +20,11 @@ export function laneOf(plan: Plan): LaneStep | undefined {
   return first?.kind === 'lane' ? first : undefined;
 }
 
-/** The longest time from its start to its end: the wait for a place, and then its own time. */
+/** The longest time from start to end: waiting for a place, then the execution's own time. */
 export const longestMs = (plan: Plan): number => plan.withinMs + (laneOf(plan)?.withinMs ?? 0);
 
 /**
- * Puts the lane's step before all others; they need not be done before a retry: each waits for the lane
+ * Puts the lane's step before all others. After a retry they do not need it done: each waits for the lane
  * itself.
  */
 export const inLane = (lane: LaneStep | undefined, steps: readonly PlanStep[]): readonly PlanStep[] =>
@@ -61,7 +61,7 @@ export const plansIn = (plan: Plan): readonly Plan[] => [
   }),
 ];
 
-/** Whether an execution that the step starts, or one below it, is in a lane. */
+/** True if an execution that the step starts, or one below it, is in a lane. */
 export function hasLaneBelow(step: PlanStep): boolean {
   const inner = workflowIn(step);
   return inner !== undefined && plansIn(inner).some((plan) => laneOf(plan) !== undefined);

@@ -1,13 +1,12 @@
 /**
- * On-failure steps: they follow once an execution has ended without success. They are a list of their own in
- * the plan.
+ * On-failure steps: a list of their own in the plan; they follow once an execution has ended without success.
  *
- * Owns: the plan of an execution's decisions while it is following up, and which step is in which list. Does
- * not own: their refusals (`check-on-failure.ts`), when they begin and end (`execution/end-rules.ts`).
+ * Owns: the plan by which an execution that follows up is decided, and which step is in which list. Does not
+ * own: refusals (`check-on-failure.ts`), when they begin and end (`execution/end-rules.ts`).
  *
- * S21 while an execution is following up, the plan of its decisions has only its on-failure steps: nothing
- * else of it can be claimed, retried, undone or reported. Before and after, it has none of them. Each may
- * fail, as a tolerated step does (S20), and is never undone.
+ * S21 while an execution follows up, its plan has only its on-failure steps: no other step can be claimed,
+ * retried, undone or reported. Before and after, it has none of them. Each may fail, as a tolerated step may
+ * (S20), and is never undone.
  */
 
 import type { Snapshot } from '../records/snapshot.ts';
@@ -16,7 +15,7 @@ import { type AgentStep, agentStep, type Plan, type PlanStep } from './plan.ts';
 
 const plans = new WeakMap<Plan, Plan>();
 
-/** @param plan of the execution, as it is stored or as it is during its status */
+/** @param plan as it is stored, or as it is in the execution's status */
 export const planInStatus = (plan: Plan, { status }: Pick<Execution, 'status'>): Plan =>
   status === 'following-up' && plan.onFailureOf === undefined ? onFailurePlan(plan) : plan;
 

@@ -1,5 +1,6 @@
 /**
- * Outcomes in a plan: which steps may fail without their execution, and which outcomes conditions depend on.
+ * Outcomes in a plan: which steps may fail without failing their execution, and which outcomes conditions
+ * read.
  *
  * Owns: these two questions. Does not own: the refusals of impossible conditions
  * (`author/checks/check-outcomes.ts`), when a failure is tolerated (`execution/step-rules.ts`).
@@ -12,14 +13,14 @@ import type { Plan, PlanStep } from './plan.ts';
 import { stepsIn } from './refs-in.ts';
 
 /**
- * The failure of the step is not its execution's. For a list this is true of some items' failures
- * (`MapStep.tolerate`), not of the step's own.
+ * True if the step's failure does not fail its execution. In a list this concerns some items
+ * (`MapStep.tolerate`), not the step itself.
  */
 export const isTolerated = (step: PlanStep): boolean => step.kind !== 'map' && step.tolerate === true;
 
 const readOutcomes = new WeakMap<Plan, ReadonlySet<string>>();
 
-/** The condition of another step depends on how this one ended. */
+/** True if the condition of another step depends on how this one ended. */
 export function isOutcomeRead(plan: Plan, name: string): boolean {
   let known = readOutcomes.get(plan);
   if (known === undefined) {

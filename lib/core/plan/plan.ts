@@ -40,7 +40,7 @@ export interface AskPersonStage {
   readonly kind: 'askPerson';
   readonly withinMs: number;
   readonly otherwise: 'undo' | 'keep';
-  /** The interval of reminders to listeners of the event bus while there is no answer. */
+  /** How often listeners of the event bus are reminded while there is no answer. */
   readonly remindMs?: number;
 }
 
@@ -55,9 +55,9 @@ export interface StepLimits {
   readonly leaseMs: number;
   readonly pickupMs: number;
   readonly settleMs: number;
-  /** Absent: being alive is enough. */
+  /** Absent if being alive is enough. */
   readonly maxNoProgressMs?: number;
-  /** How long work that the service has accepted may go on. Absent: it accepts none. */
+  /** How long work that the service has accepted may go on; absent if it accepts none. */
   readonly acceptsMs?: number;
 }
 
@@ -68,11 +68,11 @@ interface StepBase {
   readonly when?: Expr;
   /** The longest time from its turn on, all attempts, waits and retries included. */
   readonly withinMs?: number;
-  /** Once it is done there is no way back: nothing is undone any more, only retried or left to a person. */
+  /** Set for a point of no return: once it is done, nothing is undone, only retried or left to a person. */
   readonly pointOfNoReturn?: true;
 }
 
-/** Its failure need not be the execution's failure. */
+/** A step whose failure may be tolerated. */
 interface MayFail {
   readonly tolerate?: true;
 }
@@ -104,8 +104,8 @@ export interface CallbackStep extends StepBase, MayFail {
   /** How often the external party must report that it is still working. */
   readonly heartbeatMs?: number;
   /**
-   * Only for an approval: those who started the root execution, gave input to the tree or approved in it may
-   * not give it.
+   * Only for an approval that another person must give: not one who started the root execution, gave input to
+   * the tree or approved in it.
    */
   readonly by?: 'another';
   /** An approval without an answer in time counts as this. Absent: the step fails. */
@@ -122,14 +122,14 @@ export interface ReceiveStep extends StepBase, MayFail {
   /** The name of the messages; it takes one of them. */
   readonly message: string;
   readonly withinMs: number;
-  /** Without a message in time it is done, and its output is null. Absent: it fails. */
+  /** Set if it is done, with the output null, when no message comes in time. Absent: it then fails. */
   readonly otherwise?: 'continue';
 }
 
 /** Done when its lane has a place for the execution: the first step, and all others wait for it. */
 export interface LaneStep extends StepBase, MayFail {
   readonly kind: 'lane';
-  /** Workflows may share it. */
+  /** The lane's name. Workflows may share a lane. */
   readonly lane: string;
   /** The key of the lane, read from the input. */
   readonly by: Expr;
@@ -146,22 +146,22 @@ export interface Rounds {
   /** The input of the next round, which reads the same values; absent: the same input again. */
   readonly next?: Expr;
   readonly atMost: number;
-  /** An agent performs a round: its plan is that one step. */
+  /** Set if an agent performs each round: the child's plan is that one step. */
   readonly byAgent?: true;
-  /** Each round after the first begins with such a message, which its input has as `message`. */
+  /** The message that each later round begins with; the round's input has it as `message`. */
   readonly message?: RoundMessage;
-  /** The first round begins with such a message, too. */
+  /** The message that the first round begins with. */
   readonly first?: RoundMessage;
 }
 
 /** The message that a round begins with. */
 export interface RoundMessage {
   readonly name: string;
-  /** How long it is waited for, from the end of the round before; or `within`. */
+  /** How long the message is waited for after the round before; absent if `within` says. */
   readonly withinMs?: number;
-  /** Seconds, or a duration, read from the data; that of `message` may also read the round before. */
+  /** Seconds, or a duration, read from the data. `message` may also read the round before. */
   readonly within?: Expr;
-  /** Without a message in time the round begins with null. Absent: the step fails. */
+  /** Set if the round begins with null when no message comes in time. Absent: the step then fails. */
   readonly otherwise?: 'continue';
 }
 
@@ -172,7 +172,7 @@ export interface ChildStep extends StepBase, MayFail {
   /** The input of the first round, if there are several. */
   readonly input: Expr;
   readonly rounds?: Rounds;
-  /** Absent: one try, and its failure is the step's. */
+  /** Absent for a single try, whose failure is the step's. */
   readonly recovery?: readonly ChildStage[];
   readonly undo: 'none' | 'required';
 }
@@ -201,28 +201,25 @@ export interface Plan {
   readonly steps: readonly PlanStep[];
   readonly output: Expr;
   /**
-   * Its ends are not announced; this saves the write that would record the announcement, unless something
-   * else waits for it.
+   * Set if its ends are not announced, which saves the write that would record the announcement, unless
+   * something else waits for that.
    */
   readonly announceEnds?: false;
-  /** In a part of a list: this many failed items do not fail it. */
+  /** Only for a part of a list: how many items may fail without failing it. */
   readonly tolerated?: number;
   /** Tags by which its executions are found; given with the start, or else fields of the input. */
   readonly search?: readonly string[];
   /** The tenant of an execution, read from its input: messages of different tenants take turns. */
   readonly fairBy?: Expr;
-  /**
-   * The steps that follow an end without success, in an order in which predecessors come first; absent if
-   * there are none.
-   */
+  /** The steps after an end without success, predecessors first; absent if there are none. */
   readonly onFailure?: readonly AgentStep[];
-  /** Only while an execution is following up: the stored plan, whose on-failure steps these are. */
+  /** Only while an execution follows up: the stored plan that these on-failure steps belong to. */
   readonly onFailureOf?: Plan;
 }
 
 export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } as const;
 
-/** A plan with more steps is not read whole if a part is enough. */
+/** A plan with more steps is read in part if that is enough. */
 const LONG = 36;
 export const hasManySteps = (plan: Plan): boolean => plan.steps.length > LONG;
 
@@ -282,7 +279,7 @@ export const agentSteps = (plan: Plan): readonly AgentStep[] => graphOf(plan).pe
 export const dependentsOf = (plan: Plan, name: string): readonly PlanStep[] =>
   graphOf(plan).dependents.get(name) ?? [];
 
-/** Whether `name` comes before `other`, directly or through other steps. */
+/** True if `name` comes before `other`, directly or through other steps. */
 export function isBefore(plan: Plan, name: string, other: string): boolean {
   const graph = graphOf(plan);
   const known = graph.ancestors.get(other);
@@ -309,7 +306,7 @@ export function workflowIn(step: PlanStep): Plan | undefined {
   return performed.kind === 'child' ? performed.plan : undefined;
 }
 
-/** Whether an approval in it, or in a workflow below it, must come from another person. */
+/** True if an approval in it, or in a workflow below it, must come from another person. */
 export const asksAnother = (plan: Plan): boolean =>
   plan.steps.some((step) => {
     const inner = workflowIn(step);
@@ -329,11 +326,11 @@ export const isCallback = (step: PlanStep | undefined): step is CallbackStep =>
 
 export const isReceive = (step: PlanStep | undefined): step is ReceiveStep => step?.kind === 'receive';
 
-/** It takes one message, or its rounds take several. */
+/** True if it takes one message, or its rounds take several. */
 const takesMessages = (step: PlanStep | undefined): step is ReceiveStep | RepeatedStep =>
   messagesIn(step).length > 0;
 
-/** An answer or a message from outside ends it, which may come at any time. */
+/** True if an answer or a message from outside ends it, which may come at any time. */
 export const endsByParty = (step: PlanStep | undefined): boolean => isCallback(step) || isReceive(step);
 
 /** The names of the messages that the step takes. */

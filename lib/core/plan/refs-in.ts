@@ -1,5 +1,5 @@
 /**
- * The reads of an expression: its references, their sources, the steps among them.
+ * Finds what an expression reads: its references, their sources, the steps among them.
  *
  * Does not own: the language and its evaluation (`refs.ts`), which references a step may make (`plan.ts`).
  */
@@ -7,7 +7,7 @@
 import { isJsonObject, isPlainObject, type Json, type JsonObject } from '../values/json.ts';
 import type { Expr } from './refs.ts';
 
-/** Foreign parts of it are refused with the plan. */
+/** Skips parts that are not plain JSON; the plan is refused for them. */
 const isTree = (expr: Expr): expr is JsonObject | Json[] =>
   Array.isArray(expr) || (typeof expr === 'object' && expr !== null && isPlainObject(expr));
 
@@ -40,7 +40,7 @@ export function refsIn(expr: Expr): Reference[] {
     const { $ref: source, path } = isJsonObject(next) ? next : {};
     if (typeof source === 'string')
       found.push({ source, path: Array.isArray(path) ? (path as string[]) : [] });
-    // One by one: a list may be longer than a call may have arguments.
+    // Not by spread: a list may be longer than a call may have arguments.
     for (const item of Object.values(next).toReversed()) open.push(item as Expr);
   }
   return found;

@@ -1,12 +1,12 @@
 /**
- * The reference language: the JSON form of an author's references, and its value.
+ * The reference language: the JSON form of an author's references, and its evaluation.
  *
  * Owns: the form and its evaluation. Does not own: the author's spelling (`author/references.ts`), the reads
  * of an expression (`refs-in.ts`).
  *
- * R1 total: every expression has a value (`undefined` if a path leads nowhere), and none can throw unless it
+ * R1 total: every expression has a value (`undefined` if a path leads nowhere), and none throws unless it
  * reads a value that is not loaded. R2 bounded: one visit per node, no calls, no loops, no recursion of its
- * own making. R3 own properties only, so no path reaches a prototype.
+ * own. R3 own properties only, so no path reaches a prototype.
  */
 
 import { type Json, type JsonObject, isJsonObject } from '../values/json.ts';
@@ -24,13 +24,13 @@ export type Expr = Json;
  */
 export interface Scope {
   readonly input: Json;
-  /** Replaces `input` if that may not be loaded: then it throws, and so does the evaluation. */
+  /** Given instead of `input` if that may not be loaded: then it throws, and so does the evaluation. */
   readonly loadedInput?: () => Json;
   readonly output: (step: string) => Json | undefined;
   readonly token?: (step: string) => Json | undefined;
   /** 'succeeded', 'failed' or 'skipped', once the step has passed. */
   readonly outcome?: (step: string) => Json | undefined;
-  /** Why the step failed, if it has, and if that is tolerated. */
+  /** The step's failure, if it has failed and that is tolerated. */
   readonly failure?: (step: string) => Json | undefined;
   /** Why the execution ended: `{ kind, step?, code, message }`. */
   readonly cause?: Json | undefined;
@@ -38,7 +38,7 @@ export interface Scope {
   readonly index?: number;
   readonly last?: Json;
   readonly given?: Json;
-  /** Other values by their source: those that a declared request reads besides the input (`ready/`). */
+  /** Other values, by source, that a declared request reads besides the input (`ready/`). */
   readonly others?: Readonly<Record<string, Json | undefined>>;
 }
 

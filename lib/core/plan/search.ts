@@ -4,8 +4,8 @@
  * Owns: an execution's searchable tags. Does not own: which an author may name
  * (`author/checks/check-input-fields.ts`), the indexes (`aws/dynamo-indexes.ts`).
  *
- * A trigger gives no tags, and neither does a parent to its child: so a field of the input can replace a tag
- * of its name.
+ * A field of the input can replace a tag of its name, because a trigger gives no tags, nor does a parent give
+ * its child any.
  */
 
 import { isJsonObject, type Json } from '../values/json.ts';

@@ -15,24 +15,24 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly name: string;
   /** The schema that every start must fit. */
   readonly input: StandardSchemaV1<unknown, I>;
-  /** What the function declared, as data. */
+  /** The function's declaration as data. */
   readonly plan: Plan;
-  /** Its own and its children's. */
+  /** All agents of it and of its children. */
   readonly agents: readonly Agent[];
   /** The workflows that its steps run. */
   readonly children: readonly Workflow[];
-  /** By callback step: what an answer must fit. */
+  /** By callback step: the schema of an answer. */
   readonly callbacks: Readonly<Record<string, StandardSchemaV1>>;
-  /** By name: what the body of a message must fit. Absent where no step takes one. */
+  /** By name: the schema of a message's body. Absent if no step takes one. */
   readonly messages?: Readonly<Record<string, StandardSchemaV1>>;
   /** Only in the type: the output of an execution. */
   readonly output?: O;
 }
 
-/** The parts of a workflow that runs no other one and asks nobody. */
+/** The parts of a workflow that runs no other and asks no one. */
 export const ALONE: Pick<Workflow, 'children' | 'callbacks'> = { children: [], callbacks: {} };
 
-/** The workflow of that name; one that only runs within others is found with them. */
+/** The workflow of that name, which may also run only within others. */
 export function workflowNamed(workflows: readonly Workflow[], name: string): Workflow | undefined {
   const own = workflows.find((one) => one.name === name);
   const inner = own === undefined ? workflows.flatMap(({ children }) => children) : [];

@@ -1,17 +1,17 @@
 /**
  * The question of an approval or a callback: put into the inbox when its turn comes, answered from outside
- * through the API, closed when its step waits no more.
+ * through the API, closed when its step stops waiting.
  *
  * Owns: when it is opened and closed, the values that an approval shows, when an answer can be accepted, and
- * what each of these writes. Does not own: the common part of all questions (`life.ts`), until when the step
- * waits and what it is without an answer (`waiting/waits.ts`), who may answer (the token,
+ * what each of these writes. Does not own: what all questions have in common (`life.ts`), how long the step
+ * waits and what happens without an answer (`waiting/waits.ts`), who may answer (the token,
  * `scheduler/callbacks.ts`), the names that may be shown (`author/checks/check-waiting.ts`).
  *
  * It is open only while its step waits for an answer and its execution has not ended: it is opened in one
- * transaction with the execution, and the write that ends the step's waiting closes it (`closeCallback`).
- * No lease covers an answer, so it is one transaction of the step and the execution, whose wake time it
- * brings forward (S12). An answer before the step's turn is kept and counts when the turn comes: an external
- * party that is faster than the report of the step that asked it loses nothing.
+ * transaction with the execution, and closed by the write that ends the step's waiting (`closeCallback`). No
+ * lease covers an answer, so it is one transaction of the step and the execution, whose wake time it brings
+ * forward (S12). An answer before the step's turn is kept until the turn comes, so that an external party may
+ * be faster than the report of the step that asked it.
  */
 
 import { type CallbackStep, graphOf, isCallback, type Plan } from '../plan/plan.ts';
@@ -40,12 +40,12 @@ import { nowWithoutPause, timeOverAt } from '../step/within.ts';
 import { over, waitEndsAt } from '../waiting/waits.ts';
 import { changed, closed, nextReminder, opened } from './life.ts';
 
-/** There is no answer, and one would be accepted: in these statuses, once it is the step's turn. */
+/** True if there is no answer and one would be accepted, once it is the step's turn. */
 const isUnanswered = (status: Step['status']): boolean => status === 'ready' || status === 'waiting';
 
 /**
- * Puts an approval or a callback whose turn has come into the inbox. An approval is a question to
- * a person: its execution waits.
+ * Puts an approval or a callback into the inbox when its turn has come. An approval asks a person, so its
+ * execution is then `waiting`.
  */
 export const askForAnswer: Rule = {
   apply: (plan, state, event) => {
@@ -59,8 +59,8 @@ export const askForAnswer: Rule = {
     const remindAt = nextReminder(step, event.now, deadlineAt);
     const asked = { kind, step: name, otherwise, deadlineAt, remindAt, shown: shownBy(step, state) };
     const question = opened<CallbackQuestion>(execution, asked, event, callbackOf(state, name));
-    // Together with the execution, even for a callback: otherwise an answer that comes now would leave it
-    // open.
+    // Writes the execution, too, even for a callback: otherwise an answer that comes now would leave the
+    // question open.
     const wakeAt = Math.min(deadlineAt, remindAt ?? deadlineAt);
     const asks = executionAfter(execution, 'adopt', event, { wakeAt });
     return changed(state, { execution: asks, question }, `${kind}-opened`);
@@ -72,7 +72,7 @@ export const askForAnswer: Rule = {
   },
 };
 
-/** V4 nobody is asked to approve values that cannot be shown. */
+/** V4 no one is asked to approve values that cannot be shown. */
 function refusedToAsk(state: Snapshot, event: Evaluation, name: string, failure: Failure): Decision {
   const record = state.steps[name] ?? blankStep(name, state.execution);
   const step = stepAfter(record, 'fail', event, { changedAt: event.now, failure });
@@ -84,7 +84,7 @@ function refusedToAsk(state: Snapshot, event: Evaluation, name: string, failure:
 
 function isToOpen(step: CallbackStep, state: Snapshot): boolean {
   const known = callbackOf(state, step.name);
-  // The changes of its question from an earlier epoch are announced first.
+  // Changes of its question from an earlier epoch must be announced first.
   if (known !== undefined && (isOpen(known) || known.unannounced !== undefined)) return false;
   return state.steps[step.name]?.status !== 'answered' && waitEndsAt(step, state) !== undefined;
 }
@@ -105,12 +105,12 @@ export function closeCallback(state: Snapshot, event: Event, decision: Decision)
 }
 
 /**
- * The most UTF-16 units of one value's text, or of its JSON; of a longer one only the beginning is shown, as
- * text.
+ * The longest text, in UTF-16 units, of one shown value or of its JSON; of a longer one the beginning is
+ * shown, as text.
  */
 export const MAX_SHOWN_CHARS = 500;
 
-/** Values by name; nothing if the approval shows nothing, and no name whose value is missing. */
+/** The values to show, by name, without missing ones; undefined if the approval shows nothing. */
 export function shownBy({ show }: CallbackStep, state: Snapshot): Readonly<Record<string, Json>> | undefined {
   if (show === undefined) return undefined;
   const values = evaluateExpression(show, scopeOf(state));
@@ -124,7 +124,8 @@ function shortened(value: Json): Json {
 }
 
 /**
- * Why an answer cannot be accepted, or nothing. Once its time is over none is, whoever notices that first.
+ * Why an answer cannot be accepted; undefined if it can. After its time none can, even if that was not
+ * noticed yet.
  */
 export function callbackProblem(
   plan: Plan,
@@ -144,8 +145,7 @@ export function callbackProblem(
 }
 
 /**
- * The transaction of an answer. One that cannot be accepted changes nothing; the caller asks
- * `callbackProblem` for the reason.
+ * The transaction of an answer. An unacceptable answer changes nothing; `callbackProblem` gives the reason.
  */
 export function answerCallback(plan: Plan, state: Snapshot, event: EventOf<'callback'>): Decision {
   const { execution } = state;
@@ -153,7 +153,7 @@ export function answerCallback(plan: Plan, state: Snapshot, event: EventOf<'call
   if (step === undefined || callbackProblem(plan, state, event.step, event.now) !== undefined)
     return nothing();
   const record = state.steps[step.name] ?? blankStep(step.name, execution);
-  // An answer during a pause is kept, and counts when the pause is over.
+  // An answer during a pause is kept, and counts when the pause ends.
   const turn = isForward(execution.status) && isTurn(step, state) && applies(step, state);
   const decision = writing(
     execution.id,
@@ -172,7 +172,7 @@ interface Answer extends DecisionInputs {
   readonly by?: Caller;
 }
 
-/** An answer before a retry of the execution no longer counts, and neither does a missing one. */
+/** The step's record after an answer. One from before a retry of the execution no longer counts. */
 function answered(record: Step, { answer, by, ...inputs }: Answer, turn: boolean): Step {
   switch (answer.kind) {
     case 'heartbeat':

@@ -1,17 +1,17 @@
 /**
- * Incidents: when a person is asked about a step, or about the deadline of an execution that has no way back,
- * and on what terms.
+ * Incidents: when, and on what terms, a person is asked about a step, or about the deadline of an execution
+ * that cannot be undone.
  *
- * Owns: the steps to ask about, the time and the default, the transaction that opens an incident; of the
+ * Owns: the steps to ask about, the time and the default, the transaction that opens an incident; for a
  * deadline also its choices, which all lead forward or leave things as they are, and what a resolution
- * writes. Does not own: the common part of all questions (`life.ts`), the table of kinds
+ * writes. Does not own: what all questions have in common (`life.ts`), the table of kinds
  * (`operators/incidents.ts`), the incident of a pause (`holds/pause.ts`), when there is no way back
  * (`step/point-of-no-return.ts`), the deadline of an execution that can be undone (`execution/end-rules.ts`).
  *
  * Opening is one transaction of all records concerned. L1 it brings the wake time forward, because every
- * incident has a deadline with a default. Behind a point of no return, too, a person is asked when the time
- * is over; a resolution that goes on gives the execution its time once more, then a person is asked again.
- * S10 one write closes an incident and makes the changes of its resolution; at a deadline nothing is undone.
+ * incident has a deadline with a default. A person is also asked when time is over behind a point of no
+ * return. A resolution that goes on gives the execution its time once more; then a person is asked again. S10
+ * one write closes an incident and makes its resolution's changes; at a deadline nothing is undone.
  */
 
 import {
@@ -45,26 +45,27 @@ import { defined, type OrUndefined } from '../values/defined.ts';
 import { closed, humanOf, nextReminder, opened } from './life.ts';
 
 /**
- * Used if there is no way back, or an undo failed. Then the execution ends as failed and lists what is left.
+ * The time for an answer if there is no way back, or an undo failed. Without an answer the execution ends as
+ * failed and lists what is left.
  */
 export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
 
 /**
- * Used if no time is declared: for an agent that does not accept its step's input, or whose answer is not an
- * output.
+ * The time for an answer if none is declared: an agent does not accept its step's input, or its answer is not
+ * an output.
  */
 const UNDECLARED_MS = 86_400_000;
 
 const incidentOf = (state: Snapshot, step: string, kind: Incident['kind']): Incident | undefined =>
   incidentsIn(state).findLast((incident) => incident.step === step && incident.kind === kind);
 
-/** An agent's step, or a child with a recovery: for others there is nothing to choose. */
+/** A step about which a person can choose something: an agent's step, or a child with a recovery. */
 export type AskedStep = AgentStep | (ChildStep & { readonly recovery: NonNullable<ChildStep['recovery']> });
 
 export const mayAskAbout = (step: PlanStep | undefined): step is AskedStep =>
   step?.kind === 'agent' || (step?.kind === 'child' && step.recovery !== undefined);
 
-/** The first step that needs a person and about which nobody has been asked yet. */
+/** The first step that needs a person and about which none has been asked yet. */
 export function stepToAskAbout(
   plan: Plan,
   state: Snapshot,
@@ -73,7 +74,7 @@ export function stepToAskAbout(
     if (!mayAskAbout(step)) continue;
     const record = state.steps[step.name];
     const kind = record && neededFor(plan, record, state.execution);
-    // If a child could not undo something, a person is asked in the child.
+    // If a child could not undo something, a person is asked there.
     if (kind === undefined || (kind === 'undo' && step.kind === 'child')) continue;
     const known = incidentOf(state, step.name, kind);
     const isAsked = known !== undefined && (isOpen(known) || known.stepVersion === record?.version);
@@ -107,8 +108,7 @@ function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | un
     ? termsOf(plan, state, step, inputs.now)
     : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'keep' as const };
   const wrongAnswer = kind === 'recovery' ? record.wrongAnswer : undefined;
-  // One mistake of an agent is asked about once: while one item in this execution asks aloud, the others are
-  // quiet.
+  // One mistake of an agent is asked about once: while one item in this execution asks, the others are quiet.
   const isQuiet = wrongAnswer !== undefined && isListAsked(plan, state);
   const asked = {
     kind,
@@ -118,7 +118,7 @@ function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | un
     wrongAnswer,
     quiet: isQuiet ? (true as const) : undefined,
     ...terms,
-    // The step's reminders apply to every question about it, including its undo.
+    // The step's reminders are for every question about it, including its undo.
     remindAt: isQuiet ? undefined : nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
   };
   return opening(state, asked, inputs);
@@ -129,8 +129,8 @@ const isListAsked = (plan: Plan, state: Snapshot): boolean =>
   openIncidents(state).some(({ wrongAnswer, quiet }) => wrongAnswer !== undefined && quiet !== true);
 
 /**
- * How long a person has, and the default without an answer: as declared, or as far as there is a way back. If
- * the execution then goes on, it needs time: the question takes at most half of the rest.
+ * How long a person has, and the default: as declared, or as far as there is a way back. If the execution is
+ * to go on afterwards, it needs time: the question takes at most half of the rest.
  */
 function termsOf(
   plan: Plan,
@@ -140,19 +140,19 @@ function termsOf(
 ): Pick<Incident, 'deadlineAt' | 'otherwise'> {
   const record = state.steps[step.name] as Step;
   const human = humanOf(step);
-  // No time of the execution bounds it, and the end is certain anyway.
+  // The end is certain, so no time of the execution limits this.
   if (plan.onFailureOf !== undefined)
     return { deadlineAt: now + (human?.withinMs ?? UNDECLARED_MS), otherwise: 'continue' };
   const isFree = undoableBeside(plan, state, step) !== 'never' && !mayHavePassed(step, record);
   const leftMs = isFree ? Math.max(0, state.execution.deadlineAt - now) : Number.POSITIVE_INFINITY;
   if (human?.otherwise !== 'keep' && goesOnWithout(plan, step, record)) {
     const withinMs = Math.min(human?.withinMs ?? UNDECLARED_MS, Math.floor(leftMs / 2));
-    // Nothing goes on beside an undo that may still act.
+    // Nothing may go on beside an undo that may still act.
     const deadAt = record.status === 'waiting' ? 0 : effectOf(step, record).actsUntil;
     return { deadlineAt: Math.max(now + withinMs, deadAt), otherwise: 'continue' };
   }
   if (record.status !== 'waiting') return { deadlineAt: now + LAST_INCIDENT_MS, otherwise: 'keep' };
-  // The declared default also applies if the execution's own time is shorter, as long as that time matters.
+  // The declared default also applies if the execution's own time is shorter, as long as that counts.
   const withinMs = Math.min(human?.withinMs ?? (isFree ? UNDECLARED_MS : LAST_INCIDENT_MS), leftMs);
   return {
     deadlineAt: now + withinMs,
@@ -161,8 +161,8 @@ function termsOf(
 }
 
 /**
- * Without an answer a failure is tolerated, but for one that may have acted, cannot be undone,
- * and that a condition rests on.
+ * True if a failure is tolerated without an answer: not if it may have acted, cannot be undone, and a
+ * condition depends on it.
  */
 const goesOnWithout = (plan: Plan, step: AskedStep, record: Step): boolean =>
   mayFail(plan, step, record) &&
@@ -173,7 +173,7 @@ const goesOnWithout = (plan: Plan, step: AskedStep, record: Step): boolean =>
 
 const cannotBeUndone = ({ undo, effect }: AgentStep): boolean => undo === 'none' && effect !== 'none';
 
-/** A choice that is safe, or will be: what a person must say first, and from when on. */
+/** A choice that is safe, or will be: what a person must say first, and from when on it is. */
 export interface Offered {
   readonly choice: Choice;
   readonly needs?: 'nothingHappened';
@@ -184,9 +184,9 @@ export interface Offered {
 export interface IncidentKind {
   /** @param plan during the execution's status */
   choices(plan: Plan, state: Snapshot, incident: Incident, now: number): Offered[];
-  /** The execution went another way. */
+  /** True if the execution has gone another way. */
   isMoot(plan: Plan, state: Snapshot, incident: Incident): boolean;
-  /** The transaction of an answer that is possible, or of the default. */
+  /** The transaction of a possible answer, or of the default. */
   resolve(
     plan: Plan,
     state: Snapshot,
@@ -229,14 +229,14 @@ export const resolved = (
 export function opening(state: Snapshot, asked: NewIncident, inputs: DecisionInputs): Decision {
   const { step, deadlineAt, remindAt = deadlineAt } = asked;
   const question = opened<Incident>(state.execution, { number: incidentNumber(state), ...asked }, inputs);
-  // S12 who opens it may die before the evaluation that follows.
+  // S12 the process may die before the evaluation that follows.
   const wakeAt = Math.min(deadlineAt, remindAt);
   const asks = executionAfter(state.execution, 'adopt', inputs, { wakeAt });
   const note = { what: 'incident-opened', step };
   return writing(asks.id, { execution: asks, question }, evaluateNext(), note);
 }
 
-/** Comes after `stopAtDeadline`, which handles the executions that can be undone. */
+/** Asks about a deadline. Comes after `stopAtDeadline`, which handles executions that can be undone. */
 export const askAboutDeadline: Rule = {
   apply: (plan, state, event) => {
     if (event.now < state.execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;
@@ -267,9 +267,7 @@ export const askAboutDeadline: Rule = {
   says: { 'incident-opened': 'a person is asked' },
 };
 
-/**
- * The statuses of a step that is not over and may have no attempt under way: a person may know its outcome.
- */
+/** Statuses of a step that is not over and may have no attempt under way: a person may know its outcome. */
 const HANGING: ReadonlySet<Step['status'] | undefined> = new Set(['retrying', 'accepted', 'unknown']);
 const isHanging = (record: Step | undefined): record is Step =>
   HANGING.has(record?.status) && !isLeased(record);
@@ -290,7 +288,7 @@ export const DEADLINE: IncidentKind = {
   resolve: resolveDeadline,
 };
 
-/** Gives the execution its time once more, if it has none left and goes on because a person said so. */
+/** Gives the execution its time once more if none is left and a person lets it go on. */
 export const timeAgain = (
   plan: Plan,
   { deadlineAt }: Execution,

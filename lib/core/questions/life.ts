@@ -1,17 +1,17 @@
 /**
  * The life of a question: opened, reminded, and answered, defaulted or moot.
  *
- * Owns: the record after each change, also that a pause gives its time back, when the next reminder is due,
- * when a change is announced and how, that an execution is `waiting` while a person is asked. Does not own:
- * when a question is opened (`incident.ts`, `callback.ts`, `holds/pause.ts`), when it is
- * closed (`operators/incidents.ts`, `callback.ts`), how an event is put on the bus (`aws/event-bus.ts`).
+ * Owns: the record after each change, giving back the time of a pause, when the next reminder is due, when
+ * and how a change is announced, making an execution `waiting` while a person is asked. Does not own: opening
+ * (`incident.ts`, `callback.ts`, `holds/pause.ts`) and closing a question (`operators/incidents.ts`,
+ * `callback.ts`), putting an event on the bus (`aws/event-bus.ts`).
  *
- * The event bus gets each change at least once. The change is written as unannounced, then announced, then
- * written as announced; if the process dies in between, the next evaluation announces it again. While the
- * question is open, it is announced again every `remindEvery`; without that option there is no reminder. The
- * alarm `IncidentOpen` is raised for incidents alone. If a reminder is not announced before the next one, or
- * before the question closes, it is dropped. If items of a list ask the same in one execution, one question
- * is announced; the others are `quiet`.
+ * The event bus gets each change at least once: it is written as unannounced, announced, then written as
+ * announced. If the process dies in between, the next evaluation announces it again. An open question is
+ * announced again every `remindEvery`; without that option there is no reminder. The alarm `IncidentOpen` is
+ * raised for incidents alone. A reminder that is not announced before the next one, or before the question
+ * closes, is dropped. If items of a list ask the same in one execution, one question is announced; the others
+ * are `quiet`.
  */
 
 import { executionAfter, type DecisionInputs, moveExecution } from '../decisions/change.ts';
@@ -54,7 +54,7 @@ type Fields<Kept> = Omit<
 >;
 
 /**
- * A question when it is opened.
+ * A question as it is opened.
  * @param before the same question of an earlier epoch
  */
 export const opened = <Kept extends Incident | CallbackQuestion>(
@@ -74,7 +74,7 @@ export const opened = <Kept extends Incident | CallbackQuestion>(
     unannounced: 'quiet' in asked && asked.quiet === true ? undefined : ['opened'],
   }) as unknown as Kept;
 
-/** A field given as `undefined` is removed. */
+/** Fields to change; one given as `undefined` is removed. */
 type Changes = Partial<OrUndefined<Omit<Incident, 'kind' | 'otherwise'>>> & {
   readonly outcome?: CallbackQuestion['outcome'] | undefined;
 };
@@ -103,7 +103,7 @@ export function closed<Kept extends Question>(
   });
 }
 
-/** Comes before any deadline of a question applies: a pause gives its time back. */
+/** Moves deadlines, because a pause gives its time back. Comes before any deadline applies. */
 export const moveDeadline: Rule = {
   apply: (plan, state, event) => {
     for (const question of openQuestions(state)) {
@@ -122,7 +122,7 @@ export const moveDeadline: Rule = {
   says: { 'question-moved': 'the time for an answer is extended by the time of the pause' },
 };
 
-/** The time of an approval or a callback is its step's time. */
+/** How far the deadline moves. An approval or a callback follows its step's time. */
 function movedSince(plan: Plan, state: Snapshot, question: Question): { ms: number; movedFor?: number } {
   if (isIncident(question)) {
     const { ms, until } = pausesSince(state.execution, question.openedAt, question.movedFor);
@@ -150,8 +150,8 @@ export const humanOf = (step: PlanStep): AskPersonStage | undefined =>
   recoveryOf(step).find((stage) => stage.kind === 'askPerson');
 
 /**
- * Writes a reminder that is due, in one transaction with the execution, so that there is none during a pause.
- * If several were missed, one is sent.
+ * Writes a reminder that is due, in one transaction with the execution, so that none is written during a
+ * pause. If several were missed, one is sent.
  */
 export const remind: Rule = {
   apply: (plan, state, event) => {
@@ -174,7 +174,10 @@ export const remind: Rule = {
   says: { 'question-reminded': 'listeners are reminded of an open question' },
 };
 
-/** Approvals and callbacks are closed when an execution stops going forward, one step after the other. */
+/**
+ * The questions that may be reminded of. Approvals and callbacks are closed, one step after the other, when
+ * an execution stops going forward.
+ */
 const remindable = (state: Snapshot): Question[] =>
   openQuestions(state).filter((one) => isIncident(one) || isForward(state.execution.status));
 
@@ -185,8 +188,8 @@ export const changed = (
 ): Decision => writing(id, records, evaluateNext(), { what, step: records.question.step });
 
 /**
- * Announces changes that were written and are not announced yet, one at a time. It is the last rule, and does
- * nothing if the bus has just refused the change: the execution's next act waits for no listener.
+ * Announces, one at a time, changes that were written and not announced yet. It is the last rule, and does
+ * nothing if the bus has just refused the change: an execution's next act waits for no listener.
  */
 export const announceChange: Rule = {
   apply: (_plan, state, event) => {
@@ -209,13 +212,13 @@ export const announceChange: Rule = {
 };
 
 /**
- * Part of every decision: an execution that goes forward is `waiting` while a person is asked, and `running`
- * otherwise. A write that opens or closes a question has the execution as well: if two writers each close one
- * of the last two, one of them conflicts, and sees the other's when it reads again.
+ * Part of every decision: an execution that goes forward is `waiting` while a person is asked, and otherwise
+ * `running`. A write that opens or closes a question also writes the execution. So if two writers each close
+ * one of the last two questions, one conflicts, and sees the other's change when it reads again.
  */
 export function deriveWaiting(state: Snapshot, inputs: DecisionInputs, decision: Decision): Decision {
   const { write } = decision;
-  // Nothing was ever asked.
+  // No question was ever asked.
   if (write === undefined || (write.question ?? state.questions) === undefined) return decision;
   const { question, execution: written } = write;
   const isMissing = written === undefined && question !== undefined && isOpenedOrClosed(state, question);
@@ -228,7 +231,7 @@ export function deriveWaiting(state: Snapshot, inputs: DecisionInputs, decision:
   return { ...decision, write: { ...write, execution: { ...execution, status } } };
 }
 
-/** On the way back nothing depends on the status, and the record is left as it is. */
+/** True if the write opens or closes a question. During an undo nothing depends on this status. */
 const isOpenedOrClosed = ({ execution, questions }: Snapshot, question: Question): boolean => {
   const known = questions?.[questionKey(question)];
   return isUndecided(execution.status) && isOpen(question) !== (known !== undefined && isOpen(known));

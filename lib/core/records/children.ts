@@ -1,6 +1,6 @@
 /**
- * The records of executions that belong to a step: what the parent knows about them, and what each of them
- * knows about its parent.
+ * The records of executions that belong to a step: what the parent knows of them, and each of them of its
+ * parent.
  *
  * Owns: the shapes. Does not own: what follows from them (`waiting/child.ts`, `waiting/child-retry.ts`).
  */
@@ -15,12 +15,12 @@ export interface Parent {
   readonly executionId: string;
   readonly step: string;
   readonly index: number;
-  /** When the parent started: tells the parent from an earlier execution with the same id. */
+  /** When the parent started, which distinguishes it from an earlier execution with the same id. */
   readonly since?: number;
-  /** The step's epoch when this execution was started; absent: the first. A retry begins another epoch. */
+  /** The step's epoch when this execution was started; absent for the first. A retry begins another epoch. */
   readonly epoch?: number;
   /**
-   * Only for a step with a recovery or with rounds: which of its tries this execution is; absent: the first.
+   * Only if the step has a recovery or rounds: which of its tries this execution is; absent for the first.
    */
   readonly try?: number;
   /**
@@ -28,7 +28,7 @@ export interface Parent {
    */
   readonly part?: true;
   /**
-   * When the topmost execution started, whose plan is this old; only present if a lane reads it; absent:
+   * When the topmost execution started, and so how old its plan is; only if a lane reads it. Absent:
    * `since`.
    */
   readonly planSince?: number;
@@ -52,15 +52,15 @@ export interface ChildEnd {
   readonly status: ExecutionStatus;
   /** The version of the child's record: a later end counts, an earlier one is outdated. */
   readonly version: number;
-  /** Whether nothing of the child is in effect: all of it was undone, or nothing ever took effect. */
+  /** True if nothing of the child is in effect: all of it was undone, or nothing ever took effect. */
   readonly clean: boolean;
   /** How many items of its part of the list failed and were tolerated. */
   readonly failed?: number;
   /** Set if the child succeeded, but a tolerated failure in it may have left something in effect. */
   readonly left?: true;
   /**
-   * Why the child ended without success: a step and a failure code. It says no more, so that many ends are
-   * alike and can be grouped.
+   * Why the child ended without success: only a step and a failure code, so that many ends are alike and can
+   * be grouped.
    */
   readonly why?: string;
   /**
@@ -72,14 +72,9 @@ export interface ChildEnd {
    * Set if the child failed after an operator had canceled it: a retry of the parent does not continue it.
    */
   readonly canceled?: true;
-  /**
-   * Until this time an attempt of the child that is not undone may still act: the next try does not begin
-   * before it.
-   */
+  /** Until when an attempt of the child that is not undone may still act: the next try waits for that. */
   readonly actsUntil?: number;
-  /**
-   * Only in a lane: until this time any attempt of the child, even to undo or after a success, may still act.
-   */
+  /** Only in a lane: until when any attempt of the child, even an undo or after a success, may still act. */
   readonly lateUntil?: number;
 }
 
@@ -89,8 +84,8 @@ export const MAX_GATHERED_BYTES = 100_000;
 export const MAX_ROUND_INPUT_BYTES = 100_000;
 
 /**
- * What becomes of a step's executions once they are stopped. `stop`: those under way are undone, and
- * successful ones stay. `recall`: successful ones are undone as well. `leave`: nothing is undone.
+ * What happens to a step's executions when they are stopped. `stop`: those under way are undone, and
+ * successful ones stay. `recall`: successful ones are undone, too. `leave`: nothing is undone.
  */
 export type StopGoal = 'stop' | 'recall' | 'leave';
 
@@ -102,34 +97,35 @@ export interface Children {
   /** How many items the whole list has; 1 for a child step. */
   readonly items: number;
   readonly tolerated: number;
-  /** The total size of a list's outputs that were left out. A step that reads them fails. */
+  /** The total size of outputs of a list that were left out. A step that reads them fails. */
   readonly leftOutBytes?: number;
   /** The size of a lost output of one of the executions. */
   readonly lostBytes?: number;
-  /** Ends by index: a set, never a counter, because a child may notify its parent again. */
+  /** Ends by index. A set, not a counter, because a child may notify its parent again. */
   readonly ended: Readonly<Record<string, ChildEnd>>;
   /**
-   * While they are stopped: to which end, and the index below which all were stopped. For a running step it
+   * Set while they are stopped: the goal, and the index below which all were stopped. In a running step it
    * means that its time is over (`within`).
    */
   readonly stop?: { readonly goal: StopGoal; readonly below: number };
   /**
-   * The step's epoch when the executions were first started, set once the parent was retried; absent: the
-   * step's own.
+   * The step's epoch when the executions were first started, if the parent was retried since; otherwise
+   * absent.
    */
   readonly epoch?: number;
   /**
-   * Only for a step with a recovery, or with rounds: the latest recorded try, whose notices alone count while
-   * no round is undone; absent: the first.
+   * Only if the step has a recovery or rounds: the latest recorded try, absent for the first. While no round
+   * is undone, only its notices count.
    */
   readonly try?: number;
-  /** Only in a lane: until this time one of the earlier tries may still act. */
+  /** Only in a lane: until when an earlier try may still act. */
   readonly lateUntil?: number;
   /** Only for a step with rounds. */
   readonly rounds?: RoundsSoFar;
   /**
-   * By number (the item's place in a list, otherwise the try, from 1): the version of an end after which it
-   * must be retried, or was. Only a later end counts. A notice may come late, even while a round is undone.
+   * By number (an item's place in a list, otherwise the try, from 1): the version of an end after which it
+   * must be retried, or was. Only a later end counts, because a notice may come late, even while a round is
+   * undone.
    */
   readonly restartedAfter?: Readonly<Record<string, number>>;
 }
@@ -140,31 +136,32 @@ export interface ReceivedMessage {
   readonly at: number;
 }
 
-/** The rounds of a step: its tries number them, together with failed tries. */
+/** The rounds of a step. They are numbered as tries, together with failed ones. */
 export interface RoundsSoFar {
   /** How many rounds before the latest have succeeded. */
   readonly done: number;
-  /** The numbers of failed tries that others followed: 100 at most. */
+  /** The numbers of failed tries that were followed by others: 100 at most. */
   readonly failed?: readonly number[];
   /** The input of the latest round; absent: the step's input for the first. */
   readonly input?: Json;
-  /** The latest round's input is stored outside the table: `input` is absent until it is loaded. */
+  /** Set if the latest round's input is stored outside the table: `input` is absent until it is loaded. */
   readonly inputAt?: ValueRef;
   /** Set while the latest round waits for the message that it begins with: how long it waits. */
   readonly awaits?: { readonly withinMs: number };
-  /** The message that the latest round has begun with; the input has its body. */
+  /** The message that the latest round began with; its body is in the input. */
   readonly received?: ReceivedMessage;
   /** Set if the answer of the latest round ends the rounds. */
   readonly isOver?: true;
-  /** A tolerated failure in an earlier round may have left something in effect. */
+  /** Set if a tolerated failure in an earlier round may have left something in effect. */
   readonly left?: true;
   /**
-   * While they are undone, one at a time, the latest first: the number being undone. Higher numbers are over.
+   * Set while they are undone, one at a time, the latest first: the number being undone. Higher ones are
+   * over.
    */
   readonly compensating?: number;
 }
 
-/** The notice to a parent that an execution of its own has ended. */
+/** The notice to a parent that one of its executions has ended. */
 export interface ParentNotice {
   readonly parent: Parent;
   readonly end: ChildEnd;
@@ -177,9 +174,9 @@ export interface ChildStart {
   readonly parent: Parent;
   /** The parent's group. */
   readonly fairGroup?: string;
-  /** The parent's tags, for a part of a list: a person who is asked about an item sees them. */
+  /** The parent's tags, for a part of a list, so that a person who is asked about an item sees them. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** It has failed, and goes on if this is the version of that end. */
+  /** The version of the end after which the failed execution goes on. */
   readonly restartedAfter?: number;
   /** Why it never begins: its place is taken instead. */
   readonly refused?: Failure;

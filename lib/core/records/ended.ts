@@ -19,13 +19,13 @@ export interface Ended {
   /** Absent for a child, and if the gateway does not say who calls. */
   readonly startedBy?: Caller;
   readonly endedAt: number;
-  /** Why it left the straight path; absent after a success. */
+  /** Why it left the normal course; absent after a success. */
   readonly cause?: Cause['kind'];
   /** The person who canceled the execution, or resolved the incident that stopped it. */
   readonly by?: Caller;
-  /** The effects that the execution left; after a success only those of tolerated failures. */
+  /** The effects that it left; after a success only those of tolerated failures. */
   readonly standing?: Standing;
-  /** The life of an execution that was started with a `callbackUrl`. */
+  /** Set if the execution was started with a `callbackUrl`: its life. */
   readonly notify?: string;
   /** The on-failure steps that failed for good, or got no answer in time. Absent if there are none. */
   readonly onFailureFailed?: readonly FailedOnFailure[];

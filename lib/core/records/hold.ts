@@ -2,7 +2,7 @@
  * A hold: an operator's pause of more than one execution, for example of a workflow's starts or an agent's
  * calls.
  *
- * Owns: who, since when and why; how it begins and ends in its record. Does not own: what it prevents
+ * Owns: who, since when and why; how a hold begins and ends in its record. Does not own: what it prevents
  * (`holds/workflow-pause.ts`, `step/breaker.ts`).
  */
 
@@ -36,7 +36,7 @@ interface When {
   readonly writeId: string;
 }
 
-/** The record with a hold, or nothing if it has one already. */
+/** The record with a hold; undefined if it has one already. */
 export const withHold = <Kept extends Holdable>(
   before: Kept,
   asked: Omit<NonNullable<Kept['pause']>, 'at'>,
@@ -46,7 +46,7 @@ export const withHold = <Kept extends Holdable>(
     ? { ...before, version: before.version + 1, writeId, pause: { at, ...asked } }
     : undefined;
 
-/** The record after the end of its hold, or nothing if it has none. */
+/** The record after the end of its hold; undefined if it has none. */
 export function withoutHold<Kept extends Holdable>(
   before: Kept | undefined,
   by: Caller | undefined,
