@@ -2,12 +2,12 @@
  * RULES[status]: the rules of an execution in each status. The first rule that has something to write is
  * applied, then the list starts again (`evaluate.ts`).
  *
- * Owns: which rules apply in which status, and their order. Does not own: the rules themselves, each a value
- * with the times at which it is due, what it writes, and the words for it (`step/rule.ts`).
+ * Owns: which rules apply in which status, and their order. Does not own: the rules, each a value with its
+ * due times, its write and its words (`step/rule.ts`).
  *
- * S12 at the wake time a supervisor evaluates the execution again. It is the earliest of three times: a rule
- * is due; a message that no agent took must be repeated; a lease that began since then may have ended, for a
- * claim does not change the wake time (`supervision/wake-time.ts`).
+ * S12 at the wake time a supervisor evaluates the execution again: the earliest time at which a rule is due,
+ * at which a message that no agent took must be repeated, or at which a lease that began since may have
+ * ended, because a claim does not change the wake time (`supervision/wake-time.ts`).
  */
 
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';
@@ -50,7 +50,7 @@ const FORWARD: readonly Rule[] = [
   closeIncidents,
   endChildren,
   readAnswers,
-  // Before the rules about other failures: a tolerated failure is final, and needs no decision.
+  // Before the rules about other failures: a tolerated failure is final and needs no decision.
   closeFailure,
   failStep,
   succeed,
@@ -59,7 +59,7 @@ const FORWARD: readonly Rule[] = [
   refuseCondition,
   skip,
   askForAnswer,
-  // Before the time: a message that was accepted in time is taken, however late that is seen.
+  // Before the time limits: a message accepted in time is taken, however late that is noticed.
   takeMessage,
   endAtTime,
   useLane,
@@ -75,13 +75,13 @@ const ENDED: readonly Rule[] = [announceChange, leaveLane, announce];
 
 export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   running: FORWARD,
-  // A question to a person is open, so the execution does not succeed before it is answered.
+  // A person is asked, so the execution does not succeed before the answer.
   waiting: FORWARD.filter((rule) => rule !== succeed),
-  // No step starts. No time limit expires and no reminder is due:
-  // the resume extends both by the length of the pause. Attempts under way report, or their leases end; child
-  // executions go on; the lane passes the execution over. If all steps are done, it succeeds. A person can
-  // resume it, cancel it and answer questions (`operators/`): one that stops it acts at once, any other at
-  // the resume. When the pause expires, a person is asked (`holds/pause.ts`).
+  // No step starts, and neither time limits nor reminders apply: the resume moves both by the length of the
+  // pause. Attempts under way report, or their leases end; child executions go on; the lane skips the
+  // execution. If all steps are done, it succeeds. A person can resume it, cancel it and answer questions
+  // (`operators/`): an answer that stops it acts at once, any other at the resume. When the pause expires, a
+  // person is asked (`holds/pause.ts`).
   paused: [
     endLease,
     closeIncidents,

@@ -1,5 +1,5 @@
 /**
- * Fields that distinguish steps of one status, in addition to the tables of moves. `docs/STATE-MACHINE.md`
+ * Fields that distinguish steps of one status; the tables of moves do not have them. `docs/STATE-MACHINE.md`
  * prints them.
  *
  * Owns: the fields. Does not own: when they are set (`records/state.ts` describes each).

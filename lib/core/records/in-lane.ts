@@ -1,22 +1,19 @@
 /**
- * Whether an execution has its place in a lane, and which places are free.
+ * Decides if an execution has its place in a lane, and which places are free.
  *
- * Owns: these two. Does not own: the records (`lane.ts`), who gets a place (`engine/lanes.ts`).
+ * Owns: both decisions. Does not own: the records (`lane.ts`), who gets a place (`engine/lanes.ts`).
  *
- * N1 an entry is free only when its epoch has ended and nothing of it can act any more, or its execution is
- * gone: an execution that is being undone, is paused or follows up keeps its place.
+ * N1 an entry's place is free only when its epoch has ended and the execution can no longer act, or the
+ * execution is gone: one that is being undone, is paused or follows up keeps its place.
  */
 
 import type { LaneEntry } from './lane.ts';
 import { type Execution, isTerminal, isUndecided } from './state.ts';
 
-/** Whether the execution has its place in this epoch, by its own record. */
+/** True if, by its own record, the execution has its place in this epoch. */
 export const isAdmitted = ({ lane, epoch }: Execution): boolean => lane?.admitted === epoch;
 
-/**
- * Whether the execution of this entry still waits in the queue. Once it does not, this entry never waits
- * again.
- */
+/** True if the entry's execution still waits in the queue. Once it does not, this entry never waits again. */
 export const mayBePlaced = (
   { life, epoch }: LaneEntry,
   execution: Execution | undefined,
@@ -27,20 +24,20 @@ export const mayBePlaced = (
   isUndecided(execution.status);
 
 /**
- * N2 an execution acts only in a place: a retried one that waits for another place does not undo its earlier
- * acts.
+ * N2 an execution acts only in a place: a retried one that waits for another place does not undo what it did
+ * before.
  */
 export const waitsAgain = (execution: Execution): boolean =>
   execution.lane !== undefined && execution.epoch > 1 && !isAdmitted(execution);
 
-/** N1. @param execution as it is now, strongly read */
+/** N1 True if the entry's place is free. @param execution as it is now, strongly read */
 export function isFree(entry: LaneEntry, execution: Execution | undefined, now: number): boolean {
   if (execution === undefined || execution.life !== entry.life) return true;
   const isOver = execution.epoch > entry.epoch || isTerminal(execution.status);
   return isOver && now >= (execution.lane?.freeAt ?? 0);
 }
 
-/** When the topmost execution started: the plans of the others are parts of its plan, and so as old. */
+/** When the topmost execution started. All plans below are parts of its plan, and so as old. */
 export const planSince = ({ parent, startedAt }: Pick<Execution, 'parent' | 'startedAt'>): number =>
   parent?.planSince ?? parent?.since ?? startedAt;
 

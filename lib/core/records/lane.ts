@@ -25,10 +25,10 @@ export interface Lane {
   readonly version: number;
   readonly writeId: string;
   readonly atMost: number;
-  /** When the root execution whose plan sets this limit was started: a later start has a later plan. */
+  /** When the root execution whose plan sets this limit started: a later start has a later plan. */
   readonly limitAt?: number;
   readonly holders: readonly LaneEntry[];
-  /** Epoch ms from which no execution had a place: the record may be removed. */
+  /** Epoch ms since when no execution has had a place: the record may be removed. */
   readonly emptyAt?: number;
 }
 
@@ -40,19 +40,17 @@ export interface OwnLane {
   readonly priority?: number;
   /** The epoch in which the execution got its place. */
   readonly admitted?: number;
-  /**
-   * When the time of the execution began: when it got its place, or with the pause during which it got it.
-   */
+  /** When the execution's time began: when it got its place, or when a pause began during which it got it. */
   readonly placedAt?: number;
-  /** When the execution, which is among the first in the queue, reads the lane again. */
+  /** When the execution, one of the first in the queue, reads the lane again. */
   readonly checkAt?: number;
-  /** Set once the execution has ended: from this time on nothing of it can act. */
+  /** Set once the execution has ended: from when on it can no longer act. */
   readonly freeAt?: number;
   /** The version of the write that ended the execution: it leaves the lane in a later write. */
   readonly endVersion?: number;
   /** Set if the end is announced and the execution leaves the lane later. */
   readonly announced?: true;
-  /** The epoch in which the execution left the queue before it ended. */
+  /** Set if it left the queue before it ended: the epoch. */
   readonly left?: number;
 }
 
@@ -63,12 +61,12 @@ export interface LaneWork {
   readonly how: 'enter' | 'check' | 'leave';
   readonly lane: string;
   readonly atMost: number;
-  /** A start writes the limit of its plan, which is as old as this; no other write does. */
+  /** Only for a start, which writes its plan's limit: how old that plan is. */
   readonly limitAt?: number;
   readonly own: Queued;
-  /** Whether the execution is paused: the lane skips it until the pause is over. */
+  /** True while the execution is paused: the lane skips it. */
   readonly isPaused: boolean;
-  /** Whether the execution has got its place in this epoch. */
+  /** True if the execution got its place in this epoch. */
   readonly wasIn: boolean;
 }
 
@@ -79,7 +77,7 @@ export type LaneDone =
       readonly step: string;
       readonly epoch: number;
       readonly placed: boolean;
-      /** It is among the first of the queue. */
+      /** True if it is among the first of the queue. */
       readonly first: boolean;
     }
   | { readonly type: 'lane-left'; readonly step: string };

@@ -1,12 +1,12 @@
 /**
  * Values that are too large for a record, and are stored outside the table as objects.
  *
- * Owns: which fields of records may name one, the form of that name, the keys of the objects, and that a
- * value which is not loaded is never read as if it were. Does not own: writing and loading them
- * (`engine/large-values.ts`), when one is removed (the audit).
+ * Owns: which fields of records may name one, the form of that name, the keys of the objects, and refusing to
+ * read a value that is not loaded. Does not own: writing and loading them (`engine/large-values.ts`),
+ * removing them (the audit).
  *
  * V2 a record can name only objects of its own execution, life and holder: the key is made from these, and
- * the record stores only the rest of it. V3 a key contains the id of one put, and is never used twice.
+ * the record has only the rest of the key. V3 a key contains the id of one put, and is never used twice.
  */
 
 import type { Json } from '../values/json.ts';
@@ -38,23 +38,23 @@ export const MAX_VALUE_BYTES: number = 16 * 1_024 * 1_024;
 /** The largest total of a step's outputs: a reader has all of it in memory. */
 export const MAX_WHOLE_BYTES: number = 32 * 1_024 * 1_024;
 
-/** @param inRecord the most if there is no place outside the table */
+/** @param inRecord the limit if there is no place outside the table */
 export const mostBytes = (
   { values }: Pick<Snapshot, 'values'>,
   inRecord: number,
   beside: number = MAX_VALUE_BYTES,
 ): number => (values === undefined ? inRecord : beside);
 
-/** Brackets, as in the name of an item, mean something in addresses and file patterns. */
+/** Without brackets, as in an item's name: they have a meaning in addresses and file patterns. */
 export const holderOf = (step: string): ValueHolder => `step.${step.replace('[', '.').replace(']', '')}`;
 
 /**
- * The common prefix of all objects of the lives of an id. A hash comes first: otherwise successive ids would
- * be in one part of the store, which takes a limited number of writes a second.
+ * The prefix of all objects of all lives of an id. It begins with a hash, because successive ids would
+ * otherwise be in one part of the store, which takes a limited number of writes a second.
  */
 export const valuesOf = (id: string): string => `${spreadOf(id)}/${id}/`;
 
-/** Four digits, on which no secret rests (FNV-1a, both of its halves). */
+/** Four digits, from both halves of FNV-1a; no secret depends on them. */
 function spreadOf(id: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
@@ -67,7 +67,7 @@ export const valuesPrefixOf = ({ id, life }: Owner): string => `${valuesOf(id)}$
 export const valueKeyOf = (owner: Owner, holder: ValueHolder, ref: Pick<ValueRef, 'hash' | 'id'>): string =>
   `${valuesPrefixOf(owner)}${holder}/${ref.hash}/${ref.id}`;
 
-/** @returns nothing for text that is not a key of a value */
+/** @returns undefined for text that is not a key of a value */
 export function valueKeyIn(key: string): ValueKey | undefined {
   const [, executionId = '', life, holder, hash, id, ...more] = key.split('/');
   const isKey = more.length === 0 && [life, holder, hash, id].every(Boolean) && isOf(executionId, key);
@@ -76,7 +76,7 @@ export function valueKeyIn(key: string): ValueKey | undefined {
   return { executionId, life, holder, hash, id } as ValueKey;
 }
 
-/** @returns whether the key begins as this execution's keys do */
+/** @returns true if the key begins as this execution's keys do */
 export const isOf = (executionId: string, key: string): boolean =>
   executionId !== '' && key.startsWith(valuesOf(executionId));
 
@@ -97,13 +97,13 @@ const refsIn = ({ outputAt, children }: Step): readonly (ValueRef | undefined)[]
   children?.rounds?.inputAt,
 ];
 
-/** A value that some code reads, and that is not loaded. */
+/** A value that is read but not loaded. */
 export interface WantedValue {
   readonly holder: ValueHolder;
   readonly ref: ValueRef;
 }
 
-/** Ends an evaluation: the value is loaded first, and then everything is evaluated again. */
+/** Ends an evaluation, so that the value is loaded and everything is evaluated again. */
 export class NotLoaded extends Error {
   readonly wanted: WantedValue;
 
@@ -114,12 +114,12 @@ export class NotLoaded extends Error {
   }
 }
 
-/** The value is stored outside the table, and nobody can read it any more. */
+/** True if the value is stored outside the table and can no longer be read. */
 export const isLost = ({ execution, values }: Snapshot, { holder, ref }: WantedValue): boolean =>
   values?.lost.has(valueKeyOf(execution, holder, ref)) === true;
 
 /**
- * @returns nothing if it is lost: a step that reads it has failed already (`step/left-out.ts`)
+ * @returns undefined if it is lost: a step that reads it has failed already (`step/left-out.ts`)
  * @throws NotLoaded
  */
 function loaded(
@@ -145,7 +145,7 @@ export const outputIn = (state: Snapshot, step: Step | undefined): Json | undefi
 export const roundInputIn = (state: Snapshot, step: Step | undefined): Json | undefined =>
   step && loaded(state, holderOf(step.name), step.children?.rounds?.input, step.children?.rounds?.inputAt);
 
-/** The state with a value that was loaded, or is lost. */
+/** Adds a value that was loaded, or the fact that it is lost. */
 export function withValue(
   state: Snapshot,
   wanted: WantedValue,

@@ -4,7 +4,7 @@
  * Owns: the shapes and the bounds. Does not own: which message a receive takes (`waiting/waits.ts`), when
  * one is accepted (`scheduler/messages.ts`), the order of writes (`engine/reconcile.ts`).
  *
- * A mailbox is beside the execution's own records, so that a sender never meets the writes of steps.
+ * A mailbox is apart from the execution's own records, so that senders and steps never write the same record.
  */
 
 import type { Json } from '../values/json.ts';
@@ -29,10 +29,10 @@ export interface Mailbox {
   readonly writeId: string;
   /** The earliest first. */
   readonly entries: readonly MailboxEntry[];
-  /** How many were ever accepted: the next one's order is one more. */
+  /** How many were ever accepted; the next message gets the next number. */
   readonly accepted: number;
   /**
-   * There until an evaluation has read the mailbox after the last acceptance: by it a supervisor finds the
+   * Set until an evaluation has read the mailbox after the last acceptance. By it a supervisor finds the
    * mailbox (L1, S12).
    */
   readonly wakeAt?: number;
@@ -49,7 +49,7 @@ export interface ExecutionMessage {
   /** Absent once it is taken. */
   readonly body?: Json;
   readonly by?: string;
-  /** What took it. */
+  /** The step that took it, and when. */
   readonly taken?: { readonly step: string; readonly at: number };
 }
 
@@ -65,18 +65,18 @@ export interface TakenMessage {
   readonly message: ExecutionMessage;
 }
 
-/** A mailbox as a process has read it, after the execution's own records; in no record. */
+/** A mailbox as a process read it, after the execution's own records. It is not stored. */
 export interface KnownMailbox {
-  /** Absent where nothing was ever sent. */
+  /** Absent if nothing was ever sent. */
   readonly mailbox?: Mailbox;
-  /** By id, as far as they were read; null where there is none. */
+  /** The messages that were read, by id; null if there is none with the id. */
   readonly messages: Readonly<Record<string, ExecutionMessage | null>>;
 }
 
-/** What one mailbox keeps, at most. */
+/** The most that one mailbox keeps. */
 export const MOST_ENTRIES = 1_000;
 export const MOST_BYTES = 16_000_000;
 /** The longest body, as JSON. */
 export const MOST_MESSAGE_BYTES = 200_000;
-/** How long a message that was taken is known by its id. */
+/** How long the id of a taken message is remembered. */
 export const KEPT_TAKEN_MS: number = 30 * 86_400_000;

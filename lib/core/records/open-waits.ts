@@ -2,17 +2,17 @@
  * Open waits: which callers occupy a process of the API while they wait for an execution's end.
  *
  * Owns: the shape of the one record, and when another caller may wait. Does not own: who waits and for how
- * long (`scheduler/wait.ts`). No execution is ever decided by it.
+ * long (`scheduler/wait.ts`). No decision about an execution uses it.
  *
- * An API's process answers one request at a time, so each open wait takes one process from all other calls,
- * and processes share nothing but the table. A wait whose process died ends by its own time.
+ * A process of the API answers one request at a time, so each open wait keeps one process from all other
+ * calls, and processes share only the table. The entry of a wait whose process died expires.
  */
 
 import { defined } from '../values/defined.ts';
 
 export interface OpenWait {
   readonly id: string;
-  /** Epoch ms; from then on it does not count. */
+  /** Epoch ms; from then on it no longer counts. */
   readonly untilAt: number;
 }
 
@@ -20,15 +20,15 @@ export interface OpenWaits {
   readonly version: number;
   readonly writeId: string;
   readonly waits: readonly OpenWait[];
-  /** Since when there has always been a wait. */
+  /** Since when there has been at least one wait. */
   readonly since?: number;
   readonly refused?: RefusedWaits;
 }
 
-/** Calls that were answered at once because the limit of waits was reached: at least this many. */
+/** At least how many calls were answered at once because the limit of waits was reached. */
 export interface RefusedWaits {
   readonly calls: number;
-  /** The first and the latest. */
+  /** When the first and the latest were refused. */
   readonly since: number;
   readonly at: number;
 }
@@ -42,8 +42,7 @@ export interface WaitsNow {
 }
 
 /**
- * Half of the ten processes that a new AWS account runs at the same time: the other half is for all other
- * calls.
+ * Half of the ten processes that a new AWS account runs at the same time; the others are for all other calls.
  */
 export const DEFAULT_MOST_WAITS = 5;
 
@@ -75,7 +74,7 @@ function after(
   };
 }
 
-/** @returns the record's next version; nothing if the limit is reached */
+/** @returns the record's next version; undefined if the limit is reached */
 export function withWait(
   stored: OpenWaits | undefined,
   wait: OpenWait,
@@ -85,7 +84,7 @@ export function withWait(
   return open.length >= most ? undefined : after(stored, write, { waits: [...open, wait] });
 }
 
-/** @returns the record's next version; nothing if the wait is no longer in it */
+/** @returns the record's next version; undefined if it does not have the wait */
 export function withoutWait(stored: OpenWaits | undefined, id: string, write: Write): OpenWaits | undefined {
   const open = openAt(stored, write.now);
   return open.some((wait) => wait.id === id)
@@ -99,7 +98,7 @@ export const withRefused = (stored: OpenWaits | undefined, calls: number, write:
   return after(stored, write, { refused: { calls: before + calls, since, at: write.now } });
 };
 
-/** Nothing if none waits, and none was refused. */
+/** The open waits; undefined if none waits and none was refused. */
 export function waitsAt(stored: OpenWaits | undefined, now: number): WaitsNow | undefined {
   const count = openAt(stored, now).length;
   const refused = refusedAt(stored, now);

@@ -1,46 +1,49 @@
 /**
  * The pauses of an execution, as its record keeps them.
  *
- * Owns: the shapes, and how much time a sum of pauses gives back. Does not own: when one begins and ends
- * (`holds/pause.ts`), which times they extend (`step/within.ts`).
+ * Owns: the shapes, and how much time several pauses give back together. Does not own: when one begins and
+ * ends (`holds/pause.ts`), which times they extend (`step/within.ts`).
  */
 
 import type { Caller } from '../values/caller.ts';
 
 /**
- * Directly before its write, a claim rests on a read that is at most this old (F1): a process that was frozen
+ * The oldest read that a claim may be based on, directly before its write (F1): a process that was frozen
  * meanwhile reads again, and finds the pause.
  */
 export const CLAIM_READ_HOLDS_MS = 3_000;
-/** All tries of a claim's write begin within this time of the first (`aws/transport.ts`). */
+/** Within this time of the first, all tries of a claim's write begin (`aws/transport.ts`). */
 export const CLAIM_WRITE_MS = 6_000;
-/** Both of these, a second on the way, and 4 s by which two clocks may differ. */
+/** Both of these, a second for the request, and 4 s by which two clocks may differ. */
 const MAY_BEGIN_MS = 14_000;
 
 /** One pause of an execution, from the command to its end. */
 export interface Pause {
-  /** Counts up with every pause. */
+  /** The pause's number, from 1. */
   readonly number: number;
   readonly at: number;
   readonly by?: Caller;
   readonly reason: string;
   /** How long it may last before a person is asked. */
   readonly withinMs: number;
-  /** Since when its workflow is paused: the execution was started paused, so no reader has an older state. */
+  /**
+   * Set if the execution started paused, so that no process has read an older state: when its workflow was
+   * paused.
+   */
   readonly workflowPausedAt?: number;
   readonly endedAt?: number;
   /** The person who ended the pause; absent if no person did. */
   readonly endedBy?: Caller;
 }
 
-/** The time from which no attempt begins any more; attempts that have begun by then may go on. */
+/** The time after which no attempt begins; attempts that have begun by then may go on. */
 export const holdsFrom = ({ at, workflowPausedAt }: Pause): number =>
   workflowPausedAt === undefined ? at + MAY_BEGIN_MS : at;
 
 /** When a person is asked. */
 export const pauseDeadlineAt = ({ at, withinMs }: Pause): number => at + withinMs;
 
-/** Pauses that are over and no longer kept separately. */
+/** Pauses that are over, merged into one sum. */
 export interface EarlierPauses {
   /** The number of the last of these pauses. */
   readonly number: number;
@@ -53,8 +56,8 @@ export interface EarlierPauses {
 }
 
 /**
- * How long it was paused since then, for pauses in a sum: exact if all of them are after that time, otherwise
- * no less than the truth.
+ * How long it was paused since then, from a sum of pauses: exact if all of them are later, otherwise rather
+ * too much than too little.
  */
 export const summedSince = ({ ms, endedAt }: EarlierPauses, sinceAt: number): number =>
   Math.min(ms, Math.max(0, endedAt - sinceAt));

@@ -1,18 +1,19 @@
 /**
- * The people of a tree (an execution that was started from outside, and all executions below it) in which an
- * approval must come from another person (`approval({ by: 'another' })`).
+ * The people of a tree with an approval that another person must give (`approval({ by: 'another' })`). A tree
+ * is an execution that was started from outside, with all executions below it.
  *
  * Owns: what is kept about each person, who may not answer such an approval, how many persons fit. Does not
  * own: who a person is (`values/caller.ts`), when and where an act is written (`scheduler/people.ts`).
  *
- * S19 the record of the root has all of them. An act is entered there before it takes place, or in the same
- * write: if two persons act at the same time, one is entered first, and the other sees it.
+ * S19 all are in the root's record. An act is entered there before it takes place, or in the same write: if
+ * two persons act at the same time, one is entered first, and the other sees it.
  */
 
 import { isSamePerson } from '../values/caller.ts';
 
 /**
- * An act that keeps a person from answering. An approval is named, because its own answer may be repeated.
+ * An act that keeps a person from answering. For an approval its step is named, because its own answer may be
+ * repeated.
  */
 export type Deed =
   | 'started'
@@ -23,16 +24,16 @@ export type Deed =
   | 'continued'
   | `approved:${string}`;
 
-/** Acts by person. */
+/** By person, what they did. */
 export type People = Readonly<Record<string, Deed>>;
 
-/** An entry in the event that makes it. */
+/** An event's entry of a person's act. */
 export interface Acted {
   readonly person: string;
   readonly deed: Deed;
 }
 
-/** The most persons of one tree; none is forgotten, but the next one's act is refused. */
+/** The most persons of one tree: none is forgotten, so a further person's act is refused. */
 export const MAX_PEOPLE = 32;
 
 export const approvalOf = (executionId: string, step: string): Deed => `approved:${executionId}/${step}`;
@@ -40,8 +41,8 @@ export const approvalOf = (executionId: string, step: string): Deed => `approved
 const isApproval = (deed: Deed): boolean => deed.startsWith('approved:');
 
 /**
- * Adds an entry. An act other than an approval outweighs a person's approval. Two approvals: keep the later
- * one, because the earlier may never have been committed.
+ * Adds an entry. Any other act outweighs a person's approval. Of two approvals the later one is kept, because
+ * the earlier may never have been written.
  */
 export function peopleAfter(people: People, { person, deed }: Acted): People {
   const known = people[person];
@@ -52,7 +53,7 @@ export function peopleAfter(people: People, { person, deed }: Acted): People {
 export const isFull = (people: People, person: string): boolean =>
   people[person] === undefined && Object.keys(people).length >= MAX_PEOPLE;
 
-/** The act that keeps the person from answering this approval, or nothing. */
+/** The act that keeps the person from answering this approval; undefined if there is none. */
 export const deedAgainst = (people: People, person: string, approval: Deed): Deed | undefined =>
   Object.entries(people).find(([known, deed]) => deed !== approval && isSamePerson(known, person))?.[1];
 
@@ -65,6 +66,6 @@ const WORDS: Readonly<Record<Exclude<Deed, `approved:${string}`>, string>> = {
   continued: 'let it continue after an incident',
 };
 
-/** 'started it', 'approved step …': a person's act in the tree. */
+/** A person's act in the tree as text: 'started it', 'approved step …'. */
 export const deedText = (deed: Deed): string =>
   deed in WORDS ? WORDS[deed as keyof typeof WORDS] : `approved ${deed.slice('approved:'.length)}`;

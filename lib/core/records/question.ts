@@ -1,9 +1,9 @@
 /**
  * The record of a question to a person or an external party: an incident, an approval or a callback.
  *
- * Owns: the shapes, the possible choices, when the deadline of a question applies. Does not own: its life
- * (`questions/life.ts`), when an incident is opened (`questions/incident.ts`) and what a resolution writes
- * (`operators/incidents.ts`), the same for approvals and callbacks (`questions/callback.ts`).
+ * Owns: the shapes, the possible choices, when a question's deadline applies. Does not own: its life
+ * (`questions/life.ts`), opening an incident (`questions/incident.ts`) and the writes of a resolution
+ * (`operators/incidents.ts`), both for approvals and callbacks (`questions/callback.ts`).
  *
  * An incident is identified by its number. An approval or a callback is identified by its step: a retry of
  * the execution opens it again.
@@ -32,7 +32,7 @@ export type Choice = (typeof CHOICES)[number];
 /** The changes of a question; each is announced on the event bus. */
 export type QuestionChange = 'opened' | 'reminded' | 'closed';
 
-/** A question's copy of its execution's data, so that an inbox need not read the execution. */
+/** Copied from the execution, so that an inbox need not read it. */
 export interface QuestionSubject {
   readonly workflow: string;
   readonly tags?: Readonly<Record<string, string>>;
@@ -58,10 +58,10 @@ interface Asked extends QuestionSubject {
   readonly remindedAt?: number;
   /** When the next reminder is due; absent if none is declared, or none comes before the deadline. */
   readonly remindAt?: number;
-  /** The changes that are not announced yet, in order. Absent: none. */
+  /** The changes not announced yet, in order; absent if there are none. */
   readonly unannounced?: readonly QuestionChange[];
   readonly closedAt?: number;
-  /** `deadline`: there was no answer in time. `moot`: the execution went another way. */
+  /** `deadline`: no answer came in time. `moot`: the execution went another way. */
   readonly closedBy?: 'answer' | 'deadline' | 'moot';
 }
 
@@ -70,36 +70,37 @@ export interface Incident extends Asked {
   readonly number: number;
   /**
    * `recovery`: no automatic try is left. `undo`: an effect could not be undone. `pause`: no operator has
-   * ended a pause within its time; it concerns no step. `deadline`: the execution's time is over, and there
-   * is no way back.
+   * ended a pause within its time; it concerns no step. `deadline`: the execution's time is over, and it
+   * cannot be undone.
    */
   readonly kind: 'recovery' | 'undo' | 'pause' | 'deadline';
   /** `deadline`: a step that is not over and has no attempt under way, if there is one. */
   readonly step?: string;
   /**
    * The step's version when the incident was opened: if a later version needs a person again, that is another
-   * incident. `pause`: the number of the pause.
+   * incident. `pause`: the pause's number.
    */
   readonly stepVersion: number;
   readonly failure: Failure;
   /**
-   * `recovery`: the step's work is done, but this answer of its agent is not a valid output; text, cut at 4
-   * KB.
+   * Only for `recovery`: the agent's answer, as text cut at 4 KB, if the work is done but this is not a valid
+   * output.
    */
   readonly wrongAnswer?: string;
-  /** The choice that holds when the time is over. */
+  /** The choice that applies when the time is over. */
   readonly otherwise: Choice;
-  /**
-   * The number of the latest pause for which the deadline was moved, because it stands still during a pause.
-   */
+  /** The latest pause whose time was added to the deadline, by its number. */
   readonly movedFor?: number;
-  /** Not announced: another item's question in the same execution is. It is asked and answered separately. */
+  /**
+   * Set if it is not announced, because another item's question in the same execution is. It is asked and
+   * answered separately.
+   */
   readonly quiet?: true;
   readonly choice?: Choice;
-  /** The person, if the gateway vouches for one. */
+  /** The person, if the gateway names one. */
   readonly caller?: Caller;
   readonly reason?: string;
-  /** The id of the bulk command that answered the question; it identifies a repetition. */
+  /** Set if a bulk command answered the question: its id, which identifies a repetition. */
   readonly commandId?: string;
 }
 
@@ -107,9 +108,9 @@ export interface Incident extends Asked {
 export interface CallbackQuestion extends Asked {
   readonly kind: 'approval' | 'callback';
   readonly step: string;
-  /** The default at the deadline. */
+  /** The answer that applies at the deadline. */
   readonly otherwise: 'approve' | 'reject' | 'fail';
-  /** The values that the approval shows to the approver, by name, when it was opened. Absent: none. */
+  /** The values, by name, that an approval showed when it was opened; absent if none. */
   readonly shown?: Readonly<Record<string, Json>>;
   /** Absent while it is open, and if it is moot. */
   readonly outcome?: 'done' | 'failed';
@@ -139,6 +140,8 @@ export const questionKey = (question: Question): string =>
 
 export const isOpen = ({ closedAt }: Pick<Question, 'closedAt'>): boolean => closedAt === undefined;
 
-/** During a pause no deadline of an incident applies, except that of the incident about the pause. */
+/**
+ * True if the incident's deadline applies now: during a pause only that of the incident about the pause does.
+ */
 export const holdsNow = (execution: Execution, { kind }: Incident): boolean =>
   kind === 'pause' || execution.status !== 'paused';

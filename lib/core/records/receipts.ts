@@ -9,8 +9,8 @@
 import { defined } from '../values/defined.ts';
 
 /**
- * The receipt for a shard of the wake index. Written now and then while something is due in it; an idle
- * supervisor writes nothing.
+ * The receipt for a shard of the wake index. It is written now and then while something is due in the shard;
+ * an idle supervisor writes none.
  */
 export interface ShardReceipt {
   readonly shard: number;
@@ -24,25 +24,25 @@ export interface ShardReceipt {
   readonly failed: number;
   /** … and how long the oldest was overdue. */
   readonly oldestOverdueMs: number;
-  /** How many executions were met that need a missing agent, by agent. Absent if there were none. */
+  /** By missing agent, how many executions were met that need it; absent if there were none. */
   readonly missing?: Readonly<Record<string, number>>;
-  /** When each of them was first met, if it was met in every sweep since. */
+  /** By missing agent, when it was first met, if it was met in every sweep since. */
   readonly missingSince?: Readonly<Record<string, number>>;
-  /** Attempts whose leases supervisors have ended recently, because their processes went silent, by agent. */
+  /** By agent, attempts whose leases supervisors have ended recently because their processes went silent. */
   readonly lost?: Readonly<Record<string, LostAttempts>>;
 }
 
 export interface LostAttempts {
   readonly attempts: number;
-  /** The first of a row without a longer quiet in between, and the latest. */
+  /** The first since the last longer quiet, and the latest. */
   readonly since: number;
   readonly at: number;
   /** The execution of the latest, whose log may show the reason. */
   readonly executionId?: string;
-  /** How the latest one's process ended, and, if its caller knows, the place in the agent's code. */
+  /** How the latest one's process ended, and, if known, the place in the agent's code. */
   readonly why?: string;
   readonly file?: string;
-  /** Each of its attempts now has a process of its own. */
+  /** Set if each of its attempts now has a process of its own. */
   readonly isAlone?: true;
 }
 
@@ -53,7 +53,7 @@ export interface NewlyLost {
   readonly executionId?: string | undefined;
 }
 
-/** Lost attempts are no longer news after this time without another one. */
+/** After this time without another one, lost attempts are no longer reported. */
 export const LOST_FRESH_MS = 600_000;
 
 /** Adds the attempts that were lost since the previous receipt. @param met by agent */
@@ -72,9 +72,8 @@ export function lostAfter(
 }
 
 /**
- * Adds up all shards.
- * @param here further ones that this process knows
- * @returns by agent
+ * Adds up all shards, by agent.
+ * @param here further ones that this process knows of
  */
 export function lostAttempts(
   receipts: readonly ShardReceipt[],
@@ -90,14 +89,14 @@ export function lostAttempts(
   return agents;
 }
 
-/** Keeps the data of the latest of both. */
+/** Adds two counts, with the data of the latest attempt. */
 const together = (one: LostAttempts, other: LostAttempts): LostAttempts => ({
   ...(one.at > other.at ? one : other),
   attempts: one.attempts + other.attempts,
   since: Math.min(one.since, other.since),
 });
 
-/** A missing agent is met again well within this time, so an older receipt says nothing about now. */
+/** A missing agent is met again well within this time, so older receipts show nothing about now. */
 const MISSING_FRESH_MS = 180_000;
 
 export interface MissingCount {
@@ -136,9 +135,9 @@ export interface AuditCounts {
   readonly startedAt: number;
   /** Records read. */
   readonly scanned: number;
-  /** Open executions that no supervisor would have found, and that now have a wake time again. */
+  /** Open executions that no supervisor would have found, and that have a wake time again. */
   readonly healed: number;
-  /** Records that executions have left behind, and that are now removed. */
+  /** Records that executions had left behind, and that were removed. */
   readonly removed: number;
   /** Records that could not be handled; the next pass meets them again. */
   readonly failed: number;

@@ -1,19 +1,19 @@
 /**
- * Whether an open execution is at risk, and since when, according to its own record and the clock.
+ * Says if an open execution is at risk, and since when, by its own record and the clock.
  *
- * Owns: the times. Does not own: `riskSince`, which is written because of its steps
- * (`supervision/notice-risk.ts`), who asks (lists and counts).
+ * Owns: the times. Does not own: writing `riskSince`, which depends on its steps
+ * (`supervision/notice-risk.ts`), the uses (lists and counts).
  */
 
 import type { ExecutionStatus } from '../moves.ts';
 import { type Execution, isForward, isTerminal, type RiskReason } from './state.ts';
 
-/** An execution that is overdue for this long is at risk: no supervisor has evaluated it. */
+/** An execution overdue for this long is at risk: no supervisor has evaluated it. */
 export const OVERDUE_RISK_MS = 60_000;
-/** After this part of its time, an execution is at risk of being late. */
+/** The part of its time after which an execution is at risk of being late. */
 const RISKY_PART = 0.75;
 
-/** Reasons for which an execution waits for an agent, not for its own progress. */
+/** Reasons for which an execution waits for an agent. */
 const WAITS_FOR: ReadonlySet<RiskReason['why'] | undefined> = new Set([
   'breaker',
   'paused',
@@ -27,8 +27,7 @@ export const agentsWaitedFor = ({ why, agent, agents = [] }: RiskReason): readon
   agent !== undefined && WAITS_FOR.has(why) ? [agent, ...agents] : agents;
 
 /**
- * Whether the execution has been overdue for so long that it is at risk by that alone, whatever its record
- * says.
+ * True if the execution is at risk only because it has been overdue for so long, whatever its record says.
  */
 export const isOverdue = ({ wakeAt }: Pick<Execution, 'wakeAt'>, now: number): boolean =>
   wakeAt !== undefined && wakeAt + OVERDUE_RISK_MS <= now;
@@ -43,8 +42,8 @@ export interface Risk {
 }
 
 /**
- * When three quarters of the time of the execution are over. A retry, or a place in a lane, gives it its
- * whole time again; time that a pause gives back is included.
+ * When three quarters of the execution's time are over. A retry, or a place in a lane, gives it its whole
+ * time again; time that pauses give back is included.
  */
 export function riskAt({ startedAt, retries, lane, deadlineAt }: Execution): number {
   const from = Math.max(startedAt, retries?.at(-1)?.at ?? 0, lane?.placedAt ?? 0);
@@ -52,8 +51,8 @@ export function riskAt({ startedAt, retries, lane, deadlineAt }: Execution): num
 }
 
 /**
- * Three quarters of its time are over. The time stands still during a pause, and does not matter once the
- * execution is undone.
+ * True if three quarters of its time are over. During a pause time stands still, and during an undo it does
+ * not matter.
  */
 export const isLate = (execution: Execution, now: number): boolean =>
   isForward(execution.status) && now >= riskAt(execution);
@@ -72,8 +71,8 @@ export function atRiskSince(risk: Risk, now: number): number | undefined {
 }
 
 /**
- * Since when and why the execution is at risk; empty if it is not. A reason in its record goes before one
- * that only the clock shows.
+ * Since when and why the execution is at risk; empty if it is not. A reason in its record precedes one that
+ * only the clock shows.
  */
 export function riskNow(
   execution: Execution,

@@ -2,47 +2,47 @@
  * The rate of an agent: how many of its claims a second may begin, over all processes.
  *
  * Owns: the record, and what a claim gets from it: slots now, or a turn later. Does not own: the spelling of
- * a rate (`values/rate.ts`), who reads and writes the record (`agent/process-rate.ts`), what becomes of a
- * step meanwhile (`step/defer.ts`).
+ * a rate (`values/rate.ts`), reading and writing the record (`agent/process-rate.ts`), the step meanwhile
+ * (`step/defer.ts`).
  *
  * Slots follow each other at the rate, beginning at the later of the last slot's end and the writer's clock,
- * so none is given twice; a slot that is not used at its time is lost, and does not add to a later second. A
- * turn hints when to ask again and takes no slot: late work asks like all others, so it counts in the second
- * of its use. Work without a turn goes behind all turns of its group (`fairBy`) that are not due yet, and
- * beside those of others: a group of one is not behind another's three hundred.
+ * so that none is given twice. A slot that is not used in its time is lost, and adds nothing to a later
+ * second. A turn says when to ask again, and takes no slot: late work asks like all other work, so it counts
+ * in the second in which it is used. Work without a turn comes after all future turns of its own group
+ * (`fairBy`) and beside those of others: a group of one does not wait for another group's three hundred.
  */
 
-/** If a slot begins within this time, the process that takes it waits for it. */
+/** A process waits for a slot that begins within this time. */
 export const NEAR_MS = 2_000;
 /** A group that comes now takes less at once, so that the next one waits no longer than this … */
 const FIRST_MS = 1_000;
-/** … and one that comes while others have turns gets a slot behind those that they have taken. */
+/** … and one that comes while others have turns gets a slot after those that they have taken. */
 const BESIDE_MS = 3_000;
 /** How many groups have turns of their own; the rest share those of work without a group. */
 const MOST_GROUPS = 100;
 const NOBODY = '-';
-/** Two clocks, each 2 s wrong. */
+/** The difference of two clocks that are each 2 s wrong. */
 const CLOCKS_DIFFER_MS = 4_000;
 /** The part of a second that one process may take at once. */
 const SHARE_MS = 50;
-/** A slot of a slow rate is used soon after it begins: otherwise two might come in one second. */
+/** Slots of a slow rate end this soon after they begin: otherwise two might be used in one second. */
 const SECOND_MS = 1_000;
-/** How far behind the time of the next slot work that has a turn may still come. */
+/** How late work with a turn may come after the time of the next slot. */
 const IDLE_MS = 10_000;
 
 export interface AgentRate {
   readonly agent: string;
   readonly version: number;
   readonly writeId: string;
-  /** The rate by which it was written. */
+  /** The rate at the time of writing. */
   readonly perSecond?: number;
   /** Slots have been given up to this time; epoch ms. */
   readonly givenUntil: number;
-  /** The latest future turn of each group, by group. */
+  /** By group, the latest of its turns that is still to come. */
   readonly lastTurnOf: Readonly<Record<string, number>>;
 }
 
-/** Claims may begin from `fromAt` until `untilAt`: `count` of them. */
+/** `count` claims may begin from `fromAt` until `untilAt`. */
 export interface Slots {
   readonly fromAt: number;
   readonly untilAt: number;
@@ -59,8 +59,8 @@ export interface SlotsAsked {
 export const shareOf = (perSecond: number): number => Math.max(1, Math.floor((perSecond * SHARE_MS) / 1_000));
 
 /**
- * @param wanted slots; all or none are given
- * @param hasTurn the work was deferred for the rate, and its turn has come
+ * @param wanted how many slots; all or none are given
+ * @param hasTurn true if the work was deferred for the rate and its turn has come
  * @param group of the work
  */
 export function withSlots(
@@ -74,11 +74,11 @@ export function withSlots(
   | { readonly record: AgentRate; readonly turnAt: number } {
   const gapMs = 1_000 / perSecond;
   const { version = 0 } = before ?? {};
-  // No right clock gives slots this far ahead: a wrong one has, and nobody waits until that time.
+  // No right clock gives slots this far ahead, so a wrong one has: ignore them.
   const farthestAt = now + BESIDE_MS + Math.max(SHARE_MS, gapMs) + CLOCKS_DIFFER_MS;
   const { givenUntil = 0, lastTurnOf = {} } = (before?.givenUntil ?? 0) > farthestAt ? {} : (before ?? {});
   const fromAt = Math.max(givenUntil, now);
-  // Nobody uses the turns of canceled work: then new work comes first.
+  // The turns are unused because their work was canceled: new work comes first.
   const isIdle = givenUntil + gapMs + IDLE_MS < now;
   const turns = isIdle ? {} : turnsAfter(lastTurnOf, now);
   const isKnown = group !== undefined && (group in turns || Object.keys(turns).length < MOST_GROUPS);
@@ -92,7 +92,7 @@ export function withSlots(
     const usedBy = Math.min(untilAt, fromAt + SECOND_MS);
     return { record: { ...next, givenUntil: untilAt }, slots: { fromAt, untilAt: usedBy, count: wanted } };
   }
-  // It gets a turn as often as each of the others.
+  // Its group gets turns as often as each of the others.
   const turnAt = Math.max((own ?? 0) + gapMs * (beside + 1), fromAt + gapMs);
   return { record: { ...next, lastTurnOf: { ...turns, [name]: turnAt } }, turnAt: Math.ceil(turnAt) };
 }
@@ -107,7 +107,7 @@ export interface RateQueue {
   readonly lastTurnAt: number;
 }
 
-/** The turns that were given and have not come; each group has one as often as the others. */
+/** The turns that are still to come; each group has one as often as the others. */
 export function rateQueueOf(record: AgentRate | undefined, now: number): RateQueue | undefined {
   if (record?.perSecond === undefined) return undefined;
   const turns = Object.values(turnsAfter(record.lastTurnOf, now));

@@ -1,8 +1,7 @@
 /**
  * All records of an execution, as found in one read.
  *
- * Owns: the shape, and questions about an execution together with its questions to people. Does not own: the
- * records.
+ * Owns: the shape, and what an execution's questions to people say about it. Does not own: the records.
  */
 
 import {
@@ -24,19 +23,19 @@ import type { Execution, Step } from './state.ts';
 export interface Snapshot {
   readonly execution: Execution;
   readonly steps: Readonly<Record<string, Step>>;
-  /** By number of the incident, or step of the approval or callback; absent if there never was one. */
+  /** By incident number, or by step of an approval or callback; absent if there never was one. */
   readonly questions?: Readonly<Record<string, Question>>;
-  /** Known only to the reading process, not in any record; absent if it has no place outside the table. */
+  /** What only the reading process knows; absent if it has no place outside the table. */
   readonly values?: KnownValues;
-  /** The mailbox, read after these records, and true of no later ones; absent if it was not read. */
+  /** The mailbox, read after these records and valid for no later ones; absent if it was not read. */
   readonly mailbox?: KnownMailbox;
-  /** Has records of some steps, and no question: nothing is known about the others. */
+  /** Set if it has records of some steps only, and no questions. */
   readonly isReadInPart?: true;
 }
 
 /** A process's knowledge of values that are stored outside the table. */
 export interface KnownValues {
-  /** The keys of values that nobody can read any more. */
+  /** The keys of values that can no longer be read. */
   readonly lost: ReadonlySet<string>;
 }
 
@@ -45,7 +44,7 @@ type Questions = Pick<Snapshot, 'questions'>;
 const questionsIn = ({ questions }: Questions): Question[] =>
   questions === undefined ? [] : Object.values(questions);
 
-/** In the order of their numbers. */
+/** All incidents, by number. */
 export const incidentsIn = (snapshot: Questions): Incident[] => questionsIn(snapshot).filter(isIncident);
 
 export const openIncidents = (snapshot: Questions): Incident[] => incidentsIn(snapshot).filter(isOpen);
@@ -64,7 +63,7 @@ export const withQuestion = (snapshot: Questions, question: Question | undefined
     ? snapshot
     : { questions: { ...snapshot.questions, [questionKey(question)]: question } };
 
-/** The state after our own write, without a read; nothing is known about the mailbox then. */
+/** The state after our own write, without a read. The mailbox is unknown then. */
 export function withWrite(state: Snapshot, write: Written | undefined): Snapshot {
   if (write === undefined) return state;
   const { step, execution = state.execution } = write;
@@ -80,17 +79,19 @@ interface Written {
   readonly question?: Question;
 }
 
-/** A change of a question is written, and not announced yet. */
+/** True if a change of a question is not announced yet. */
 export const hasUnannounced = (snapshot: Questions): boolean =>
   questionsIn(snapshot).some(({ unannounced }) => unannounced !== undefined);
 
-/** A person is asked what becomes of something that went wrong. */
+/** True if a person is asked about something that went wrong. */
 export const needsPerson = (snapshot: Questions): boolean => openIncidents(snapshot).length > 0;
 
-/** A person or an external party is asked. */
+/** True if a person or an external party is asked. */
 export const isAsking = (snapshot: Questions): boolean => openQuestions(snapshot).length > 0;
 
-/** A person is asked, so the execution waits. The external party of a callback is no person. */
+/**
+ * True if a person is asked, so that the execution waits. A callback asks an external party, not a person.
+ */
 export const isPersonAsked = (snapshot: Questions): boolean =>
   openQuestions(snapshot).some(({ kind }) => kind !== 'callback');
 

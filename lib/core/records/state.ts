@@ -1,9 +1,9 @@
 /**
  * The records of an execution and of its steps, as the store keeps them.
  *
- * Owns: the shapes and a few total questions about them. Does not own: statuses and legal moves
- * (`transitions.ts`), pauses (`pauses.ts`), the records beside these (`question.ts`, `children.ts`), what to
- * do next (`decide.ts`), how a record is stored (`aws/dynamo-items.ts`).
+ * Owns: the shapes, and simple questions about them that always have an answer. Does not own: statuses and
+ * legal moves (`transitions.ts`), pauses (`pauses.ts`), the records beside these (`question.ts`,
+ * `children.ts`), what to do next (`decide.ts`), how a record is stored (`aws/dynamo-items.ts`).
  *
  * A step has no record until it is first claimed, fenced, skipped or deferred: absent means `ready` (or not
  * yet). Absent optional fields are left out, never `undefined`.
@@ -24,40 +24,40 @@ import type { People } from './people.ts';
 export type Mode = 'execute' | 'probe' | 'undo';
 
 /**
- * The end of an execution whose on-failure steps are, or were, performed: only a retry changes it, by
+ * The end of an execution with on-failure steps, during them and afterwards. Only a retry changes it, by
  * removing it.
  */
 export interface End {
-  /** The status once they are over. */
+  /** The status once its on-failure steps are over. */
   readonly status: ExecutionStatus;
   readonly at: number;
   /**
-   * Identifies the end: the version of the write that made it, or that later ruled out a retry. A parent
-   * compares it.
+   * The version of the write that made the end, or that later ruled out a retry. It identifies the end for a
+   * parent.
    */
   readonly version: number;
-  /** Its parent has been notified. */
+  /** Set once its parent has been notified. */
   readonly parentKnows?: true;
   /**
-   * Its parent was retried meanwhile: so is this one, with the write that records the announcement of its
-   * end.
+   * Set if its parent was retried meanwhile: then the write that records the announcement of its end also
+   * retries it.
    */
   readonly again?: true;
 }
 
-/** Why an execution left the straight path. */
+/** Why an execution left the normal course. */
 export interface Cause {
   readonly kind: 'failure' | 'cancel' | 'deadline' | 'parent';
   readonly at: number;
   readonly step?: string;
   readonly failure: Failure;
-  /** False: effects are left as they are, because a person said so. */
+  /** Set if effects stay because a person said so. */
   readonly undo?: false;
   /** The person who canceled it, or resolved the incident that stopped it. */
   readonly by?: Caller;
 }
 
-/** An operator retried a failed execution. */
+/** The retry of a failed execution by an operator. */
 export interface Retried {
   readonly at: number;
   readonly by?: Caller;
@@ -67,16 +67,16 @@ export interface Retried {
 }
 
 /**
- * Work does not begin before a time. (That an attempt may still act is not such a reason: nothing overrides
- * that.)
+ * Work must not begin before a time. An attempt that may still act is not such a reason: nothing overrides
+ * that.
  */
 export interface NotBefore {
   /** The earliest time; in a step, where `retryAt` is that, the time at which the work was deferred. */
   readonly at: number;
   /**
    * `breaker`: its agent's service is dead. `paused`: an operator has paused its agent. `unclaimed`: it was
-   * not claimed yet. `not-deployed`: there is no such agent. `rate`: its agent may begin no more attempts at
-   * that time.
+   * not claimed yet. `not-deployed`: there is no such agent. `rate`: its agent's rate allows no earlier
+   * attempt.
    */
   readonly why: 'breaker' | 'paused' | 'unclaimed' | 'not-deployed' | 'rate';
   /** Since when; absent for `rate`. */
@@ -90,8 +90,8 @@ export interface NotBefore {
 /** The reason why an execution is at risk. */
 export interface RiskReason {
   /**
-   * The reason of a deferral; or `cannot-tell`: a probe could not tell; `last-try`: no stage is left after
-   * this one; `late`: three quarters of its time are over; `overdue`: no supervisor has evaluated it.
+   * The reason of a deferral; or `cannot-tell`: a probe could not tell; `last-try`: no stage follows this
+   * one; `late`: three quarters of its time are over; `overdue`: no supervisor has evaluated it.
    */
   readonly why: Exclude<NotBefore['why'], 'rate'> | 'cannot-tell' | 'last-try' | 'late' | 'overdue';
   readonly step?: string;
@@ -101,7 +101,7 @@ export interface RiskReason {
   readonly agents?: readonly string[];
 }
 
-/** The supervisor's own dispatches of one piece of work that was not claimed; the gap doubles each time. */
+/** How often a supervisor itself sent one piece of unclaimed work; the gap doubles each time. */
 export interface Dispatch {
   readonly count: number;
   readonly lastAt: number;
@@ -110,33 +110,33 @@ export interface Dispatch {
 export interface Execution {
   readonly id: string;
   /**
-   * Fresh at the create that won: distinguishes the successive executions of one id. Part of every effect
-   * key.
+   * Made by the create that won, it distinguishes successive executions of one id, and is part of every
+   * effect key.
    */
   readonly life: string;
   readonly workflow: string;
   /**
-   * Content hash of the plan it started with and keeps; for a child, its parent's with the path to its own
-   * (`planAt`).
+   * Content hash of the plan with which it started and which it keeps; for a child, its parent's with the
+   * path to its own (`planAt`).
    */
   readonly plan: string;
   readonly parent?: Parent;
-  /** By callback step: a secret that only the token's holder knows. */
+  /** By callback step, a secret that only the holder of the token knows. */
   readonly callbackKeys?: Readonly<Record<string, string>>;
   readonly status: ExecutionStatus;
   readonly version: number;
   readonly writeId: string;
   readonly epoch: number;
-  /** Null in a record that was read alone, if `inputKey` says that the input is stored beside it. */
+  /** Null in a record that was read alone if `inputKey` says that the input is beside it. */
   readonly input: Json;
-  /** The store's key of the input, if the input is not in the execution's own record. */
+  /** The store's key of an input that is not in the execution's own record. */
   readonly inputKey?: string;
-  /** The input is stored outside the table: `input` is null until it is loaded. */
+  /** Set if the input is stored outside the table: `input` is null until it is loaded. */
   readonly inputAt?: ValueRef;
   /** Hash of the start request's body: the same key with another body is refused (S11). */
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;
-  /** The hash of its group (`fairBy`): goes out with each of its messages. */
+  /** The hash of its group (`fairBy`), which each of its messages has. */
   readonly fairGroup?: string;
   /** Only if its workflow has a lane. */
   readonly lane?: OwnLane;
@@ -145,27 +145,24 @@ export interface Execution {
   readonly startedAt: number;
   /** Absent for a child, which its parent started, and if the gateway does not say who calls. */
   readonly startedBy?: Caller;
-  /** Only at the root of a tree in which an approval must come from another person (S19). */
+  /** Only at the root of a tree with an approval that another person must give (S19). */
   readonly people?: People;
   readonly endedAt?: number;
   readonly deadlineAt: number;
   /** When it must be evaluated (S12). Absent only when the execution has ended and its end was announced. */
   readonly wakeAt?: number;
-  /**
-   * Since when its record says that its steps put it at risk; no decision reads it
-   * (`supervision/notice-risk.ts`).
-   */
+  /** Since when its steps put it at risk. No decision reads it (`supervision/notice-risk.ts`). */
   readonly riskSince?: number;
   /** The reason, from the latest write that found it at risk. */
   readonly risk?: RiskReason;
-  /** While it waits for a person: the step of the question, the first if there are several. */
+  /** While it waits for a person: the first step that has a question. */
   readonly asks?: string;
   /** The operators' commands that it has obeyed, in the form of `operators/obey.ts`. */
   readonly commands: readonly string[];
   readonly cause?: Cause;
   /** Absent if there are no on-failure steps to perform. */
   readonly end?: End;
-  /** The latest 10; the last one is under way while the execution is paused. */
+  /** The latest 10; while the execution is paused, the last one is the current one. */
   readonly pauses?: readonly Pause[];
   /** The sum of all earlier pauses, whose time is given back as well. */
   readonly earlierPauses?: EarlierPauses;
@@ -173,16 +170,16 @@ export interface Execution {
   readonly retries?: readonly Retried[];
   /** The execution that this one was started to replace. */
   readonly replaces?: string;
-  /** Where its caller wants its end and its questions to be sent. It may be secret: no view has it. */
+  /** The address to which its end and its questions are sent. It may be secret, so no view has it. */
   readonly callbackUrl?: string;
   readonly output?: Json;
   /** The output is stored outside the table: `output` is absent until it is loaded. */
   readonly outputAt?: ValueRef;
-  /** The output's size if it was too large to be kept here: read it from the steps. */
+  /** The size of an output that was too large to keep here; it can be read from the steps. */
   readonly outputBytes?: number;
-  /** The size of a lost value that is part of the output: then nobody can read the output. */
+  /** The size of a lost value that is part of the output, which can therefore no longer be read. */
   readonly lostBytes?: number;
-  /** By work key (`decide`'s `workKey`); only pieces of work that are still open are kept. */
+  /** By work key (`decide`'s `workKey`), for open pieces of work only. */
   readonly dispatches: Readonly<Record<string, Dispatch>>;
 }
 
@@ -190,11 +187,11 @@ export interface Execution {
 export interface Attempt {
   readonly number: number;
   readonly mode: Mode;
-  /** The number of its effect key; absent: 1. */
+  /** The number of its effect key; absent for 1. */
   readonly key?: number;
-  /** Absent: 0. */
+  /** Absent for 0. */
   readonly variant?: number;
-  /** A person gave its input. */
+  /** Set if a person gave its input. */
   readonly given?: true;
   /** The id of the message that a round began with. */
   readonly message?: string;
@@ -210,29 +207,29 @@ export interface Attempt {
     | 'cannot-tell'
     | 'compensated';
   readonly failure?: Failure;
-  /** Only for an on-failure step: the epoch, if it is earlier than the record's. */
+  /** Only for an on-failure step: the epoch, if earlier than the record's. */
   readonly epoch?: number;
 }
 
-/** An attempt, and when its process is certainly dead; without a token, several early ones together. */
+/** An attempt, and when its process is certainly dead; without a token, several early attempts together. */
 export interface ProcessOfAttempt {
   readonly token?: string;
   readonly deadlineAt: number;
 }
 
-/** The external service has accepted the work of the latest attempt, and does it by itself. */
+/** Work of the latest attempt that the external service has accepted and does by itself. */
 export interface Accepted {
   /** The service's name for it; a crash may have lost it. */
   readonly token?: string;
   readonly at: number;
-  /** Until then it acts, unless it is known to be over. */
+  /** Until when it may act, unless it is known to be over. */
   readonly untilAt: number;
-  /** A probe's "never" counts if the probe was asked from this time on. */
+  /** A probe's `notDone` counts if the probe was made from this time on. */
   readonly askFrom: number;
-  /** The pause before the first probe; later ones grow from it. */
+  /** The pause before the first probe; later pauses grow from it. */
   readonly everyMs: number;
   /**
-   * The version of the write that set the time of the next probe: an older message belongs to an older one.
+   * The version of the write that set the time of the next probe; it tells messages for earlier probes apart.
    */
   readonly seq: number;
   /** How often it was probed. */
@@ -244,24 +241,24 @@ export interface Accepted {
 
 export interface Step {
   readonly name: string;
-  /** The life of its execution: a record of an earlier life does not belong to this one. */
+  /** The life of its execution: a record of another life does not belong to it. */
   readonly life: string;
   readonly status: StepStatus;
   readonly version: number;
   readonly writeId: string;
   /**
-   * The execution's epoch when the step was last claimed, fenced or skipped: if it is older than the
+   * The execution's epoch when the step was last claimed, fenced or skipped. If it is older than the
    * execution's, a failed or fenced step begins again.
    */
   readonly epoch: number;
   /**
-   * The decision of a person, or of the deadline, about its failure, which otherwise is tolerated once it is
-   * certain (S20).
+   * A decision about its failure, by a person or at a deadline. Without it, a failure that is certain is
+   * tolerated (S20).
    */
   readonly afterFailure?: 'continue' | 'stop';
   /**
-   * A retry of its execution restarted it while an attempt may have acted: if that is found not done, it
-   * begins its recovery again.
+   * Set if a retry of its execution restarted it while an attempt may have acted: if that turns out not done,
+   * its recovery begins again.
    */
   readonly restarted?: true;
   /** How many attempts to execute were claimed, all stages together. */
@@ -271,38 +268,33 @@ export interface Step {
   /** How many attempts were claimed on this stage. */
   readonly stageAttempt: number;
   /**
-   * The stage that follows once the possible effects of the attempted one are undone: its outcome was
-   * unknown.
+   * The stage that follows once the possible effects of the attempted one, whose outcome was unknown, are
+   * undone.
    */
   readonly nextStage?: number;
-  /**
-   * It failed for good: the same again cannot help, nor can a repetition of the group of steps that fails
-   * with it.
-   */
+  /** Set if it failed for good: neither the same again nor a repetition of its group of steps can help. */
   readonly isPermanent?: true;
-  /** It failed because its time was over (`within`), not because of its last attempt. */
+  /** Set if it failed because its time was over (`within`), not because of its last attempt. */
   readonly isOverTime?: true;
-  /** When a person retried it: its time (`within`) began again. */
+  /** When a person retried it, so that its time (`within`) began again. */
   readonly againAt?: number;
   /**
-   * The input that a person gave for the next attempt, instead of the plan's; its claim makes it the key's
+   * The input that a person gave for the next attempt, instead of the plan's. Its claim makes it the key's
    * input.
    */
   readonly givenInput?: Json;
   /**
-   * Number of the effect key of the latest attempt to execute, from 1: a probe, an undo and a late success
-   * use it.
+   * The effect key of the latest attempt to execute, numbered from 1. Probes, undos and late successes use
+   * it.
    */
   readonly key: number;
-  /** The variant of the recovery that the key stands for, with its agent and its input: 0 is the first. */
+  /** The variant of the recovery, with its agent and input, that the key is for: 0 is the first. */
   readonly keyVariant: number;
   /** The key's input if a person gave it. */
   readonly keyInput?: Json;
-  /** An undo was claimed under the key: the next attempt to execute has another. */
+  /** Set once an undo was claimed under the key: the next attempt to execute gets another. */
   readonly keySpent?: true;
-  /**
-   * The token of the latest claim; kept after the lease is gone, so that its late success is recognised (S5).
-   */
+  /** The token of the latest claim. It is kept after the lease, so that a late success is recognised (S5). */
   readonly token?: string;
   /** The latest attempt to execute, if probes were claimed since: its late success still counts. */
   readonly actedToken?: string;
@@ -310,11 +302,13 @@ export interface Step {
   readonly leaseUntil?: number;
   readonly mode?: Mode;
   readonly claimedAt?: number;
-  /** By then the process of every attempt so far is certainly dead. */
+  /** When the processes of all attempts so far are certainly dead. */
   readonly processDeadlineAt: number;
-  /** Each attempt's share of it, if an earlier process may have been alive when the latest was claimed. */
+  /** Each attempt's share of that, if an earlier process may have been alive when the latest was claimed. */
   readonly processes?: readonly ProcessOfAttempt[];
-  /** Some attempt's outcome was unknown. Only `compensated` or a believed `notDone` clears it (S10). */
+  /**
+   * True if some attempt's outcome was unknown. Only `compensated` or a believed `notDone` clears it (S10).
+   */
   readonly mayHaveActed: boolean;
   /** Present from the service's answer until the work is known to be over, or is undone. */
   readonly accepted?: Accepted;
@@ -328,7 +322,7 @@ export interface Step {
   readonly retryAt?: number;
   readonly deferred?: NotBefore;
   /**
-   * When its undo, or an on-failure step, was first deferred or failed because of a dead service; kept until
+   * When its undo, or an on-failure step, was first deferred or failed because of a dead service. Kept until
    * it is over or a person has chosen.
    */
   readonly undoDeferredAt?: number;
@@ -337,14 +331,13 @@ export interface Step {
   readonly outputAt?: ValueRef;
   readonly failure?: Failure;
   /**
-   * An attempt did its work, or a probe found it done, and this is the agent's answer: text of a value that
-   * is not an output. Kept until there is an output, the step is undone, or it is certain that nothing was
-   * done.
+   * The agent's answer as text, if the work is done but this is not an output. Kept until there is an output,
+   * the step is undone, or it is certain that nothing was done.
    */
   readonly wrongAnswer?: string;
   /** The person who answered a callback or an approval. */
   readonly by?: Caller;
-  /** The message that it took; of rounds each has its own. */
+  /** The message that it took; each round has its own. */
   readonly received?: ReceivedMessage;
   /** Probes without a verdict since the outcome became unknown. */
   readonly probes: number;
@@ -355,7 +348,7 @@ export interface Step {
   readonly changedAt: number;
   /** 20 at most: the first ones and the latest. */
   readonly attempts: readonly Attempt[];
-  /** How many there were between those. */
+  /** How many were left out between those. */
   readonly leftOut?: number;
 }
 
@@ -363,17 +356,17 @@ const TERMINAL: ReadonlySet<ExecutionStatus> = new Set(['succeeded', 'compensate
 
 export const isTerminal = (status: ExecutionStatus): boolean => TERMINAL.has(status);
 
-/** Forward work is done in these statuses: other branches go on while a person is asked about one. */
+/** True while forward work is done: other branches go on while a person is asked about one. */
 export const isForward = (status: ExecutionStatus): boolean => status === 'running' || status === 'waiting';
 
-/** Nothing has stopped it, and it has not ended: it goes forward, or will after a pause. */
+/** True if it goes forward, or will after a pause: it was not stopped and has not ended. */
 export const isUndecided = (status: ExecutionStatus): boolean => isForward(status) || status === 'paused';
 
-/** Attempts to execute begin in these statuses: of steps, or of on-failure steps once there is an end. */
+/** True if attempts to execute may begin: of steps, or of on-failure steps once there is an end. */
 export const isPerforming = (status: ExecutionStatus): boolean =>
   isForward(status) || status === 'following-up';
 
-/** Its end is known: it is over, or only its on-failure steps are not. */
+/** True if its end is known: at most its on-failure steps are not over. */
 export const hasEnd = ({ status }: Pick<Execution, 'status'>): boolean =>
   isTerminal(status) || status === 'following-up';
 
@@ -386,7 +379,7 @@ export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: s
 
 export const isLeased = (step: Step | undefined): step is LeasedStep => step?.leaseUntil !== undefined;
 
-/** Predecessors in this status let a step start: no move but the undo of a done step follows. */
+/** True if the step lets its successors start: from then on only an undo can follow. */
 export const isSatisfied = (step: Step | undefined): boolean =>
   step?.status === 'done' || step?.status === 'skipped' || step?.status === 'tolerated';
 

@@ -1,9 +1,9 @@
 /**
- * Calls to act of which none has been answered, however far apart: they are too few to open the breaker, and
- * if a probe resolves each of them, or each execution ends, nothing is left waiting.
+ * Calls to act that were never answered, however far apart. They are too few to open the breaker, and if
+ * probes resolve them or their executions end, nothing is left waiting that would show them.
  *
- * Owns: since when, how many, and when that is news. Does not own: the breaker (`step/breaker.ts`), the words
- * (`explain/situation.ts`).
+ * Owns: since when, how many, and when to report them. Does not own: the breaker (`step/breaker.ts`), the
+ * words (`explain/situation.ts`).
  */
 
 import type { Attempt } from './state.ts';
@@ -22,10 +22,10 @@ export interface Unanswered {
   readonly calls: number;
 }
 
-/** A service may lose an answer, and then another. */
+/** Fewer are not reported: a service may lose an answer or two. */
 const FEWEST = 3;
 const SHORTEST_MS = 60_000;
-/** A service that was not called for this long may answer again. */
+/** After this long without a call, the service may answer again. */
 const LONGEST_SILENCE_MS = 86_400_000;
 
 /**
@@ -44,7 +44,7 @@ export function unansweredAfter(
   return { since, calls: (kept?.calls ?? 0) + acting.length };
 }
 
-/** Whether one has been answered since. */
+/** True if one has been answered since. */
 export const isAnswered = (before: Unanswered | undefined, actedAt: number | undefined): boolean =>
   before !== undefined && actedAt !== undefined && actedAt >= before.since;
 

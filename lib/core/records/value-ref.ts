@@ -1,10 +1,11 @@
 /**
- * A record's name for a value that is stored outside the table. Does not own: its key (`large-values.ts`).
+ * A record's reference to a value stored outside the table. Does not own: the value's key
+ * (`large-values.ts`).
  */
 
 import type { Json } from '../values/json.ts';
 
-/** A record's substitute for a value that is not in it. */
+/** Stands in a record for a value stored elsewhere. */
 export interface ValueRef {
   /** The hash of the value's JSON text; checked on reading. */
   readonly hash: string;
@@ -19,6 +20,6 @@ interface Output {
   readonly outputAt?: ValueRef;
 }
 
-/** Whether there is an output, in the record or outside the table. */
+/** True if there is an output, in the record or outside the table. */
 export const hasOutput = ({ output, outputAt }: Output): boolean =>
   output !== undefined || outputAt !== undefined;

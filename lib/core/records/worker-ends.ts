@@ -1,5 +1,5 @@
 /**
- * Damage that agents did to the processes that run them, as known to the process that started those.
+ * Damage that agents did to the processes that run them, as the starter of those processes knows it.
  *
  * Owns: its shape. Does not own: who is at fault for an end (`lib/worker/`), attempts whose leases
  * supervisors have ended (`receipts.ts`).
@@ -9,15 +9,16 @@ import type { Failure } from '../values/failure.ts';
 import type { LostAttempts } from './receipts.ts';
 
 /**
- * Ends of a process of several agents, unless they are known to have lost an attempt of the agent at fault.
+ * Ends of a process shared by several agents. Ends known to have lost an attempt of the agent at fault are
+ * not counted here.
  */
 export interface WorkerEnds {
-  /** The agent at fault. Absent if that is unknown. */
+  /** The agent at fault; absent if unknown. */
   readonly agent?: string;
-  /** If it is unknown: the agents at work, those in the most ends first. */
+  /** If that is unknown: the agents at work, those in the most ends first. */
   readonly oneOf?: readonly string[];
   readonly times: number;
-  /** The first of a row without a longer quiet in between, and the latest. */
+  /** The first since the last longer quiet, and the latest. */
   readonly since: number;
   readonly at: number;
   /** How the latest one happened. */
@@ -25,7 +26,7 @@ export interface WorkerEnds {
 }
 
 export interface WorkerTroubles {
-  /** Attempts that ended through their agent's own fault, by agent. */
+  /** By agent, attempts that ended through the agent's own fault. */
   readonly lost: ReadonlyMap<string, LostAttempts>;
   readonly ends: readonly WorkerEnds[];
 }

@@ -1,16 +1,16 @@
 /**
- * The breaker: one record per agent that tells all executions together whether its service answers.
+ * The breaker: one record per agent shows all executions whether the agent's service answers.
  *
  * Owns: when it opens, for how long, who may try, what closes it, since when calls fail, and until when work
- * is deferred. Does not own: who reads and writes the record (`agent/breaker.ts`), what becomes of a step
- * meanwhile (`defer.ts`).
+ * is deferred. Does not own: reading and writing the record (`agent/breaker.ts`), a step meanwhile
+ * (`defer.ts`).
  *
- * Only failures are written, so a healthy step pays nothing: a process counts its own answered calls and adds
- * them to its next failure. The score rises by one per failure and falls by one per added answer, never below
- * zero: it climbs only while more calls fail than are answered, whatever their rate. An operator may keep it
- * open (`pause`): then nothing is sent, not even a trial, until an operator ends that. The failures of its
- * service are kept meanwhile: if it was dead before, a trial comes first. A dead service is called THRESHOLD
- * times, once by each process that does not know yet, and once per trial.
+ * Only failures are written, so a healthy step costs nothing: a process counts its own answered calls and
+ * adds them to its next failure. The score rises by one per failure and falls by one per added answer, never
+ * below zero: it grows only while more calls fail than are answered, whatever their rate. An operator may
+ * keep the breaker open (`pause`): then nothing is sent, not even a trial, until an operator ends that.
+ * Failures are kept meanwhile: if the service was dead before, a trial comes first. A dead service is called
+ * THRESHOLD times, once by each process that does not know yet, and once per trial.
  */
 
 import type { DecisionInputs } from '../decisions/change.ts';
@@ -27,20 +27,20 @@ import { CLOCKS_DIFFER_MS } from './process-deadline.ts';
 
 /** The breaker opens when failures exceed answers by this many. */
 export const THRESHOLD = 8;
-/** Failures farther apart than this are unrelated; answers older than this mean nothing. */
+/** Failures farther apart than this are unrelated, and older answers do not count. */
 export const WINDOW_MS = 30_000;
 const FIRST_COOLDOWN_MS = 10_000;
 export const MAX_COOLDOWN_MS = 120_000;
 /** The part of a cooldown that is added at random. */
 const COOLDOWN_JITTER = 0.25;
-/** If it opens again within this time of a close, the cooldown keeps doubling from its last value. */
+/** If it opens again within this time of closing, the cooldown keeps doubling from its last value. */
 const FLAPPING_MS = 600_000;
 /** After this time without a result a trial no longer blocks other trials. */
 const MAX_TRIAL_MS = 60_000;
 /** How long a process uses its last read of an open breaker. */
 export const OPEN_FRESH_MS = 5_000;
 /**
- * While an operator keeps the breaker open, deferred work is evaluated again after this time, and then
+ * While an operator keeps the breaker open, how long deferred work waits to be evaluated again; it is then
  * spread.
  */
 const PAUSED_MS = 30_000;
@@ -59,21 +59,21 @@ export interface Breaker {
   readonly failedAt: number;
   readonly failure?: Failure;
   /**
-   * The first failure since the latest answer that was written. The breaker may be closed: a few calls, far
+   * The first failure since the latest recorded answer. The breaker may still be closed: a few calls, far
    * apart, never open it.
    */
   readonly failingSince?: number;
   readonly unanswered?: Unanswered;
   readonly bugs?: Bugs;
-  /** The latest calls that failed since then or count in the score; removed once it has closed. */
+  /** The latest calls that failed since then, or that count in the score; removed once it has closed. */
   readonly calls?: readonly FailedCall[];
   /** Since when it lets only trials through; absent while it is closed. */
   readonly openedAt?: number;
   /** No calls before this time; then one trial at a time (half-open). */
   readonly openUntil?: number;
-  /** How many cooldowns in a row there were; each is twice as long as the last. */
+  /** How many cooldowns in a row there were; each lasts twice as long as the one before. */
   readonly cooldowns: number;
-  /** The trial under way, and until when no other begins. */
+  /** The trial under way, and until when no other may begin. */
   readonly trial?: string;
   readonly trialUntil?: number;
   readonly closedAt?: number;
@@ -84,8 +84,8 @@ export interface Breaker {
 }
 
 /**
- * Until when the breaker defers work; undefined while it is closed. A trial is possible once that time has
- * come, and defers all work but its own.
+ * Until when the breaker defers work; undefined while it is closed. From that time on a trial is possible,
+ * which defers all other work.
  */
 export function notBeforeOf(breaker: Breaker | undefined, now: number): NotBefore | undefined {
   if (breaker?.pause !== undefined) {
@@ -94,17 +94,17 @@ export function notBeforeOf(breaker: Breaker | undefined, now: number): NotBefor
   }
   if (breaker?.openedAt === undefined) return undefined;
   const { openedAt: since, openUntil = 0, trialUntil = 0, cooldowns } = breaker;
-  // No right clock writes a time this far ahead: a wrong one has, and nobody waits until that time.
+  // No right clock writes a time this far ahead, so a wrong one has: ignore it.
   const within = (at: number, mostMs: number): number => (at > now + mostMs + CLOCKS_DIFFER_MS ? now : at);
   const at = Math.max(within(openUntil, cooldownMs(cooldowns, 1)), within(trialUntil, MAX_TRIAL_MS), now);
   return { why: 'breaker', since, at };
 }
 
-/** The write of one process: failed calls, and the calls answered since its last write. */
+/** What one process writes: failed calls, and calls answered since its last write. */
 export interface Calls {
   readonly failed: number;
   readonly answered: number;
-  /** When the latest of those answers came. @default now */
+  /** When the latest of the answered calls was answered. @default now */
   readonly answeredAt?: number;
   /** When the process's latest call to act was answered. */
   readonly actedAt?: number | undefined;
@@ -122,9 +122,7 @@ export const newBreaker = (agent: string): Breaker => ({
   writeId: '',
 });
 
-/**
- * The record after failed calls, or undefined if the breaker is open already, so that they change nothing.
- */
+/** The record after failed calls; undefined if the breaker is open already, so that they change nothing. */
 export function afterCalls(
   breaker: Breaker | undefined,
   agent: string,
@@ -138,7 +136,7 @@ export function afterCalls(
   const score = left + calls.failed;
   const { calls: known = [], failingSince, unanswered, ...rest } = before;
   const { answeredAt = inputs.now } = calls;
-  // A process may add answers from before it knew that calls fail.
+  // The answers of a process may date from before it knew that calls fail.
   const isSilent = failingSince !== undefined && (calls.answered === 0 || answeredAt < failingSince);
   const goesOn = isSilent || left > 0;
   const added = calls.calls ?? [];
@@ -161,9 +159,9 @@ export function afterCalls(
 }
 
 /**
- * The record after calls that were answered while the breaker is closed, or undefined if no call has failed
- * before them, so that they change nothing.
- * @param answeredAt when the latest was answered: a process that was frozen reports it late
+ * The record after calls that were answered while the breaker is closed; undefined if no call has failed
+ * before, so that they change nothing.
+ * @param answeredAt when the latest was answered; a process that was frozen reports it late
  * @param actedAt when the latest call to act was answered
  */
 export function afterAnswers(
@@ -187,7 +185,7 @@ export function afterAnswers(
 }
 
 /**
- * The record after attempts that a bug has ended: the bug neither opens nor closes the breaker, and ends no
+ * The record after attempts that a bug has ended. A bug neither opens nor closes the breaker, and ends no
  * trial.
  */
 export const afterBugs = (
@@ -221,8 +219,7 @@ function cooled(breaker: Breaker, { now, random }: DecisionInputs): Breaker {
 }
 
 /**
- * The record with a trial under way; the write decides who gets it. The id of that write identifies the
- * trial.
+ * The record with a trial under way. Of several writers one gets it; that write's id identifies the trial.
  */
 export const withTrial = (breaker: Breaker, timeoutMs: number, inputs: DecisionInputs): Breaker => ({
   ...breaker,
@@ -232,7 +229,7 @@ export const withTrial = (breaker: Breaker, timeoutMs: number, inputs: DecisionI
   trialUntil: inputs.now + Math.min(timeoutMs, MAX_TRIAL_MS),
 });
 
-/** The record half-open from now on, as an operator wants; nothing if no cooldown prevents a trial. */
+/** The record half-open from now on, as an operator wants; undefined if no cooldown prevents a trial. */
 export const withoutCooldown = (
   breaker: Breaker | undefined,
   { now, writeId }: DecisionInputs,
@@ -242,12 +239,12 @@ export const withoutCooldown = (
     : { ...breaker, version: breaker.version + 1, writeId, openUntil: now };
 
 /**
- * The outcome of a trial: the service answered, it failed, or the trial says nothing: then the next call is
- * the trial.
+ * The outcome of a trial: answered, failed, or 'nothing' if it shows nothing. Then the next call is the
+ * trial.
  */
 export type TrialOutcome = 'answered' | 'nothing' | Failure;
 
-/** The record after a trial's end, or nothing if another trial counts by now. */
+/** The record after a trial's end; undefined if another trial counts now. */
 export function afterTrial(
   breaker: Breaker,
   trial: string,
@@ -267,11 +264,11 @@ export function afterTrial(
 }
 
 /**
- * A report's meaning for the service: it answered, it failed, or nothing. A refusal is an answer. A probe
- * that cannot tell counts as a failure the first time it asks about an attempt, and then as nothing:
- * otherwise one order that stays unknown would open the breaker and fail each trial. A probe that finds
- * nothing done has read an answer, which says little about a service that does not act: see `provesNoAction`.
- * @param probes for a probe: how many were in vain before
+ * A report shows about its service: answered, failed, or nothing. A refusal is an answer. A probe that
+ * cannot tell is a failure when it asks about an attempt for the first time, and then nothing: otherwise one
+ * order that stays unknown would open the breaker and fail each trial. A probe that finds nothing done has
+ * read an answer, which shows little about a service that does not act: see `provesNoAction`.
+ * @param probes for a probe: how many could not tell before
  */
 export function saidOf(report: Report, probes: number): 'answered' | 'found-nothing' | 'failed' | 'nothing' {
   const code = 'failure' in report ? report.failure?.code : undefined;
@@ -284,17 +281,17 @@ export function saidOf(report: Report, probes: number): 'answered' | 'found-noth
 }
 
 /**
- * Calls to act are among the failed ones. Then a probe that finds nothing done is not an answer: a service
- * may read and not act, and with such a probe after each lost attempt the breaker would never open.
+ * True if calls to act are among the failed ones. A probe that finds nothing done is then not an answer: a
+ * service may read and not act, and with such a probe after each lost attempt the breaker would never open.
  */
 export const provesNoAction = (breaker: Breaker | undefined): boolean =>
   breaker?.calls?.some(({ mode }) => mode !== 'probe') === true;
 
-/** Whether an attempt got no answer, in contrast to a probe that cannot tell. */
+/** True if an attempt got no answer; false for a probe that cannot tell. */
 export function isThrown(report: Report): boolean {
   const code = 'failure' in report ? report.failure?.code : undefined;
   return code !== undefined && code !== CANNOT_TELL && !OURS.has(code);
 }
 
-/** Failures that we find ourselves before the service is called, or that its agent's code has made. */
+/** Failures that we find before the service is called, or that the agent's code has caused. */
 const OURS: ReadonlySet<string> = new Set(['input-refused', 'no-probe', 'no-undo', 'value-lost', BUG]);

@@ -1,13 +1,13 @@
 /**
- * Deferring: a piece of work is put off until a time, and no attempt is charged for it.
+ * Deferring: work is put off until a time, and no attempt is charged for it.
  *
- * Owns: the write of `retryAt` that defers it, who may still take it meanwhile, the charge of an attempt that
- * failed because of a dead service, and when an undo was deferred for too long. Does not own: whether the
- * service is dead (`breaker.ts`), the gaps between dispatches (`supervision/wake-time.ts`).
+ * Owns: the write of `retryAt` that defers it, who may take it nevertheless, the charge of an attempt that
+ * failed because of a dead service, and when an undo was deferred too long. Does not own: whether the service
+ * is dead (`breaker.ts`), the gaps between dispatches (`supervision/wake-time.ts`).
  *
- * S9 a dead service costs no attempt. S12 the write makes stale claims conflict, so no process writes the
- * step before `retryAt` without bringing the wake time forward in the same transaction; the wake time may be
- * as far away as that. L1 deferred work has a deadline: on the way forward the execution's own, for an undo a
+ * S9 a dead service costs no attempt. S12 the write makes stale claims conflict: no process writes the step
+ * before `retryAt` without bringing the wake time forward in the same transaction, so the wake time may be as
+ * far away as that. L1 deferred work has a deadline: on the way forward the execution's own, for an undo a
  * day, after which a person is asked.
  */
 
@@ -22,14 +22,14 @@ import type { Rule } from './rule.ts';
 import { pausedSince } from './within.ts';
 
 /**
- * After this time a failed attempt is charged in spite of a dead service, and a person is asked about a
- * deferred undo, which has no other deadline.
+ * After this time an attempt that failed because of a dead service is charged nevertheless, and a person is
+ * asked about a deferred undo, which has no other deadline.
  */
 export const MAX_NOT_CHARGED_MS = 86_400_000;
 
 /**
- * By reason: whether a message that comes nevertheless may be taken, because it shows that the reason is
- * gone; and whether work comes back spread over time, so that a service does not get all of it at once.
+ * By reason. `isPassed`: a message that comes nevertheless may be taken, because it shows that the reason is
+ * gone. `isSpread`: work comes back spread over time, so that a service does not get all of it at once.
  */
 const REASONS: Readonly<
   Record<NotBefore['why'], { readonly isPassed: boolean; readonly isSpread: boolean }>
@@ -41,11 +41,11 @@ const REASONS: Readonly<
   'not-deployed': { isPassed: true, isSpread: false },
 };
 
-/** Deferred work comes back over half the time for which the service was away, within these bounds. */
+/** The bounds of the time over which deferred work comes back: half of the service's absence. */
 const MIN_SPREAD_MS = 5_000;
 const MAX_SPREAD_MS = 300_000;
 
-/** When deferred work comes back: at that time, or spread from then on. */
+/** When deferred work comes back: at `at`, or spread from then on. */
 export function backAt({ at, why, since = at }: NotBefore, { now, random }: DecisionInputs): number {
   if (!REASONS[why].isSpread) return at;
   const spreadMs = Math.min(Math.max((now - since) / 2, MIN_SPREAD_MS), MAX_SPREAD_MS);
@@ -53,9 +53,9 @@ export function backAt({ at, why, since = at }: NotBefore, { now, random }: Deci
 }
 
 /**
- * The record of deferred work (for a step without a record its first one, with no attempt), and the note of
- * it.
- * @param isMet an agent has taken the message, so earlier dispatches no longer count
+ * The record of deferred work, and its note. For a step without a record it is the first one, with no
+ * attempt.
+ * @param isMet true if an agent has taken the message, so that earlier dispatches no longer count
  */
 export function deferral(
   work: Work,
@@ -70,7 +70,7 @@ export function deferral(
     changedAt: work.sinceAt,
   };
   const at = backAt(notBefore, inputs);
-  // Work that waits for its own time waits for that as well: a backoff, or the end of a lost undo.
+  // The work also waits for its own time: a backoff, or the end of a lost undo.
   const retryAt = work.deferred === undefined ? Math.max(at, work.dueAt) : at;
   const step = stepAfter(before, 'defer', inputs, {
     epoch: state.execution.epoch,
@@ -95,8 +95,8 @@ const deferredBy = (mode: Mode, notBefore: NotBefore, now: number): NotBefore =>
 });
 
 /**
- * If work is deferred repeatedly for a missing agent, it is missing since the first time. Unclaimed work is
- * unclaimed since it could be claimed.
+ * Since when an agent has been missing: since the first deferral for that, if there were several. For
+ * unclaimed work: since it could be claimed.
  */
 function missedSince({ deferred, dueAt }: Work, { why }: NotBefore, now: number): number | undefined {
   if (why !== 'not-deployed' && why !== 'unclaimed') return undefined;
@@ -104,7 +104,7 @@ function missedSince({ deferred, dueAt }: Work, { why }: NotBefore, now: number)
   return why === 'unclaimed' ? Math.min(now, dueAt) : now;
 }
 
-/** Undos and on-failure steps are not bounded by the execution's time. */
+/** True for undos and on-failure steps, which the execution's time does not limit. */
 export const hasNoDeadline = (mode: Mode | undefined, { status }: Pick<Execution, 'status'>): boolean =>
   mode === 'undo' || status === 'following-up';
 
@@ -112,7 +112,7 @@ const deferredSince = (record: Step, inputs: DecisionInputs): Pick<StepChanges, 
   undoDeferredAt: record.undoDeferredAt ?? inputs.now,
 });
 
-/** Whether a message for the deferred work may be taken if it comes nevertheless. */
+/** True if a message for the deferred work may be taken if it comes nevertheless. */
 export const isOpenToLateMessages = ({ deferred }: Work): boolean =>
   deferred !== undefined && REASONS[deferred.why].isPassed;
 
@@ -152,7 +152,7 @@ const givenBack = ({
       ? { undoAttempt: undoAttempt - 1 }
       : {};
 
-/** When a person is asked about an undo, or an on-failure step, that is still deferred then. */
+/** When a person is asked about an undo, or an on-failure step, that is then still deferred. */
 export const overdueAt = (
   { deferred, undoDeferredAt }: Step,
   execution: Pick<Execution, 'status' | 'pauses' | 'earlierPauses'>,
@@ -173,10 +173,7 @@ const ON_FAILURE_OVERDUE: Failure = {
     'no agent could perform it for a day: its service does not answer, no process takes its messages, or its agent is not deployed',
 };
 
-/**
- * L1 work that no agent may begin, and no deadline ends, would hang in silence; another rule opens the
- * incident.
- */
+/** L1 ends deferred work that no agent may begin and no deadline ends; another rule opens the incident. */
 export const giveUpDeferred: Rule = {
   apply: (plan, state, event) => {
     const isOverdue = (record: Step | undefined): record is Step =>

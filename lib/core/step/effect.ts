@@ -1,12 +1,12 @@
 /**
- * The effect of a step at external services, and until when something of it may act there.
+ * The effect of a step at external services, and until when the step may act there.
  *
- * Owns: the one answer that the work, the end, the notice to a parent, a lane and the list for people use.
- * Does not own: which work follows (`ready.ts`), how it is listed (`operators/in-effect.ts`), when a process
- * is dead (`process-deadline.ts`).
+ * Owns: the one answer that work, end, notice to a parent, lane and the list for people all use. Does not
+ * own: which work follows (`ready.ts`), how it is listed (`operators/in-effect.ts`), when a process is dead
+ * (`process-deadline.ts`).
  *
  * S10 every act, or possible act, is undone unless its author or a person keeps it; "stands" is certain, "may
- * stand" is not. Probes, beliefs and undos concern the variant that was attempted, not the next one.
+ * stand" is not. Probes, beliefs and undos concern the attempted variant, not the next one.
  */
 
 import { type AgentStep, type ChildStep, hasChildren, type MapStep, type PlanStep } from '../plan/plan.ts';
@@ -19,7 +19,7 @@ import { hasEarlierRounds, hasOpenChildren } from './turn.ts';
 export interface Effect {
   /** `open`: work under way decides. `stands`: it acted. `undone`: the act was undone. */
   readonly is: 'none' | 'open' | 'may-stand' | 'stands' | 'undone';
-  /** Whether the effect must be undone when the execution is, or before the step goes on. */
+  /** True if the effect must be undone together with the execution, or before the step goes on. */
   readonly isOwed: boolean;
   /**
    * Whether a service has accepted work that cannot be stopped: only an answer, or the end of its time,
@@ -32,11 +32,9 @@ export interface Effect {
    * its author keeps does not count.
    */
   readonly isLeft: boolean;
-  /**
-   * From this time on no attempt acts. Work that a service has accepted may still act until an undo stops it.
-   */
+  /** From when on no attempt acts. Work that a service has accepted may act until an undo stops it. */
   readonly attemptsUntil: number;
-  /** From this time on nothing acts: no attempt, no accepted work, nothing of the step's ended executions. */
+  /** From when on nothing acts: no attempt, no accepted work, no ended execution of the step. */
   readonly actsUntil: number;
   /** N1 The same as `actsUntil`, but also after a success and for undone work. */
   readonly lateUntil: number;
@@ -59,9 +57,9 @@ export function effectOf(step: PlanStep, record: Step | undefined): Effect {
 }
 
 /**
- * What the status of an agent's step says about its effect, and whether that must be undone if it is in
- * effect. `acted`: the status does not say; it depends on whether an attempt may have acted. Work under way
- * need not be undone yet; a fenced or tolerated step need not be undone any more.
+ * The effect of an agent's step by status, and whether it must be undone if it is in effect. `acted`: depends
+ * on whether an attempt may have acted. Work under way need not be undone yet, a fenced or tolerated step no
+ * longer.
  */
 const BY_STATUS: Readonly<Record<Step['status'], readonly [is: Effect['is'] | 'acted', owed: boolean]>> = {
   ready: ['acted', false],
@@ -100,10 +98,7 @@ function effectOfAttempts(variant: AgentStep, record: Step): Effect {
   return { is, isOwed, isAwaited, isLeft, attemptsUntil, actsUntil, lateUntil };
 }
 
-/**
- * The effect where the status of the step does not decide it. After a wrong answer of its agent, the work is
- * done.
- */
+/** The effect if the step's status does not decide it. After a wrong answer the work is done. */
 function soFar(record: Step): Effect['is'] {
   if (isLeased(record)) return 'open';
   if (!record.mayHaveActed) return 'none';
@@ -112,7 +107,7 @@ function soFar(record: Step): Effect['is'] {
 
 /**
  * Until when work acts that a service has accepted, or may have accepted before its attempt died. Work
- * without a lasting effect disturbs nothing.
+ * without a lasting effect does not count.
  */
 function acceptedUntil({ effect, acceptsMs, settleMs }: AgentStep, record: Step): number {
   const isOver = record.status === 'done' || record.status === 'compensated';
@@ -121,7 +116,7 @@ function acceptedUntil({ effect, acceptsMs, settleMs }: AgentStep, record: Step)
   return acceptsMs === undefined ? 0 : record.processDeadlineAt + settleMs + acceptsMs;
 }
 
-/** Whether a process of the step was lost, so that it is unknown what its request did, or still does. */
+/** True if a process of the step was lost, so that it is unknown what its request did, or still does. */
 const wasLost = ({ attempts, leftOut, mayHaveActed }: Step): boolean =>
   mayHaveActed || leftOut !== undefined || attempts.some(({ outcome }) => outcome === 'unknown');
 
@@ -152,7 +147,7 @@ function isLeftInChildren(status: Step['status'], { ended, rounds }: Children): 
   if (status !== 'done' && status !== 'tolerated') return status === 'compensation-failed';
   const ends = Object.values(ended);
   if (rounds?.left === true || ends.some(({ left }) => left === true)) return true;
-  // Successful rounds are left only if there is nothing to undo.
+  // Successful rounds stay only if they need no undo.
   return (
     status === 'tolerated' &&
     ends.some(({ clean, status: end }) => !clean && (rounds === undefined || end !== 'succeeded'))
@@ -166,11 +161,13 @@ function inChildren(children: Children): Effect['is'] {
   return left.length > 0 ? 'may-stand' : 'none';
 }
 
-/** Whether the effects of the child executions stay when the parent is undone. */
+/** True if the effects of the child executions stay when the parent is undone. */
 export const hasNoUndo = (step: ChildStep | MapStep): boolean =>
   (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
-/** Whether nothing of the execution is undone: a person decided so, or a point of no return was passed. */
+/**
+ * True if nothing in the execution is undone, because a person decided so or a point of no return was passed.
+ */
 export const undoesNothing = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
 
 /** The latest time of all steps. */

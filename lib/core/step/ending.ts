@@ -1,8 +1,8 @@
 /**
  * An attempt that has ended: what is known about it, and what every end writes.
  *
- * Owns: these, and the effect of a wrong answer on the step. Does not own: the effects of other ends
- * (`report.ts`, `probe-report.ts`).
+ * Owns: these, and what a wrong answer does to the step. Does not own: what other ends do (`report.ts`,
+ * `probe-report.ts`).
  */
 
 import type { AgentStep } from '../plan/plan.ts';
@@ -21,30 +21,30 @@ export interface Ending {
   readonly variant: AgentStep;
   readonly record: LeasedStep;
   readonly inputs: DecisionInputs;
-  /** Present if a dead service, or another attempt, made it fail: the changes by which it is not charged. */
-  readonly uncharged?: ReturnType<typeof notCharged>;
   /**
-   * Whether the time of the step is over: then a person is asked only if no probe can say what the step did.
+   * Set if it failed because of a dead service or another attempt: the changes by which it is not charged.
    */
+  readonly uncharged?: ReturnType<typeof notCharged>;
+  /** True if the step's time is over: a person is then asked only if no probe can say what the step did. */
   readonly isOverTime: boolean;
   /** When the time of the step or of the execution is over. */
   readonly overAt?: number;
-  /** Whether the step is an on-failure step. */
+  /** True for an on-failure step. */
   readonly isOnFailure: boolean;
 }
 
 export type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'notBefore' | 'away'> & {
-  /** Whether a failure of the step is not final yet. */
+  /** True while a failure of the step is not final. */
   readonly mayFail?: boolean;
   readonly isOverTime?: boolean;
   readonly isOnFailure?: boolean;
-  /** Whether no deadline of the execution ends the attempt. */
+  /** True if no deadline of the execution ends the attempt. */
   readonly unbounded?: boolean;
   /** When the time of the step or of the execution is over. */
   readonly overAt?: number;
 };
 
-/** @param inputs of the decision, and for a report its own fields */
+/** @param inputs of the decision, and a report's own fields */
 export const endingOf = (
   step: AgentStep,
   record: LeasedStep,
@@ -65,11 +65,11 @@ export const endingOf = (
   isOnFailure: inputs.isOnFailure === true,
 });
 
-/** The changes of every end, even without an attempt: the lease is released at once. */
+/** The changes at every end, even without an attempt: the lease is released at once. */
 export const unrecorded = ({ record, inputs }: Ending): Unrecorded => ({
   leaseUntil: undefined,
-  // An agent has begun it, so it was not deferred all the time; a failure because of a dead service says
-  // otherwise.
+  // An agent has begun it, so it was not deferred all the time; a failure because of a dead service sets this
+  // again.
   ...(record.undoDeferredAt === undefined ? {} : { undoDeferredAt: undefined }),
   processDeadlineAt: record.processDeadlineAt,
   ...defined({ processes: record.processes }),
@@ -81,7 +81,7 @@ type Unrecorded = Pick<
   'leaseUntil' | 'undoDeferredAt' | 'processDeadlineAt' | 'processes' | 'changedAt'
 >;
 
-/** The changes of every end of an attempt: the history grows by one. */
+/** The changes at every end of an attempt, which include its entry in the history. */
 export const ended = (
   ending: Ending,
   outcome: Attempt['outcome'],
@@ -93,16 +93,16 @@ export const ended = (
 });
 
 /**
- * A person had it asked for again, after an answer that was not an output: whatever the result, the work is
- * done, and a person is asked once more before anything of it is undone.
+ * True if a person had a wrong answer asked for again: whatever the result, the work is done, and a person is
+ * asked once more before it is undone.
  */
 export const isKnownDone = ({ record, isOnFailure }: Ending): boolean =>
   record.wrongAnswer !== undefined && record.mayHaveActed && !isOnFailure;
 
 /**
- * The work is done, but its answer is not a valid output: the agent's author made a mistake, the work is
- * right. So no other stage repeats or undoes it before a person was asked. An on-failure step is never
- * undone, so nobody has to be asked about one.
+ * The step after a wrong answer: the work is done, but its agent's author made a mistake in the output. So no
+ * other stage repeats or undoes it before a person was asked. An on-failure step is never undone, so no one
+ * is asked about it.
  */
 export function answeredWrongly(
   ending: Ending,

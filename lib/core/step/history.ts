@@ -1,10 +1,10 @@
 /**
  * The attempts of a step as its history shows them.
  *
- * Owns: what is kept of an attempt, how many are kept, and how many are known to be left out. Does not own:
- * how an attempt ends (`report.ts`).
+ * Owns: what is kept of an attempt, how many are kept, and how many are left out. Does not own: how an
+ * attempt ends (`report.ts`).
  *
- * The first attempts show how it began, the latest its present state: the ones left out are between them.
+ * The first attempts show how it began, the latest how it is now; attempts between them are left out.
  */
 
 import type { Failure } from '../values/failure.ts';
@@ -23,7 +23,7 @@ export interface LeftOut {
   readonly count: number;
 }
 
-/** The history with the attempt under way, which ends this way. */
+/** The history with the attempt under way and its outcome. */
 export function historyOf(
   record: LeasedStep,
   outcome: Attempt['outcome'],
@@ -50,21 +50,21 @@ export function withAttempt(record: Step, attempt: Attempt): History {
   const { leftOut = 0 } = record;
   const extra = all.length - MAX_HISTORY;
   if (extra <= 0) return { attempts: all, ...(leftOut === 0 ? {} : { leftOut }) };
-  // Keeps the latest attempt that says why the step failed: a condition may read it.
+  // Keeps the latest attempt that shows why the step failed: a condition may read it.
   const kept = all.findLastIndex(({ mode }) => mode !== 'undo');
   const from = kept === FIRST_KEPT ? FIRST_KEPT + 1 : FIRST_KEPT;
   return { attempts: all.toSpliced(from, extra), leftOut: leftOut + extra };
 }
 
-/** How many attempts a record does not show; nothing if it shows all. */
+/** How many attempts a record does not show; undefined if it shows all. */
 export const leftOutOf = ({ leftOut: count = 0 }: Step): LeftOut | undefined =>
   count === 0 ? undefined : { count };
 
-/** Whether attempts are missing before this one, in a history that has lost some from its middle. */
+/** True if attempts are missing before this one, in a history that has lost some from its middle. */
 export function isAfterLeftOut(attempts: readonly Pick<Attempt, 'mode' | 'number'>[], at: number): boolean {
   const kept = attempts.findLastIndex(({ mode }) => mode !== 'undo');
   if (kept !== FIRST_KEPT) return at === FIRST_KEPT;
-  // An attempt that is kept because it says why the step failed may stand alone between two missing ones.
+  // An attempt that is kept because it shows why the step failed may be alone between two missing ones.
   const skips = (attempts[FIRST_KEPT]?.number ?? 0) - (attempts[FIRST_KEPT - 1]?.number ?? 0) > 1;
   return at === FIRST_KEPT + 1 || (at === FIRST_KEPT && skips);
 }

@@ -1,13 +1,13 @@
 /**
  * The lease of an attempt: how long it lasts, what renews it, and when it is over.
  *
- * Owns: a heartbeat's write, the end of an attempt that does not advance, the margins and the grace of a
- * lease, and the horizon H that follows from the leases of a plan. Does not own: the claim that begins a
- * lease (`execution/on-message.ts`), what becomes of a step whose lease has ended (`step/report.ts`).
+ * Owns: a heartbeat's write, ending an attempt that does not advance, the margins and the grace of a lease,
+ * and the horizon H derived from the leases of a plan. Does not own: the claim that begins a lease
+ * (`execution/on-message.ts`), the step after its lease has ended (`step/report.ts`).
  *
- * S4 one holder at a time: a heartbeat counts only under the current token. S12 the horizon is the smallest
- * lease or pickup time among the unfinished steps: a step write that a reader did not see creates a deadline
- * no earlier than its own time + H.
+ * S4 one holder at a time: a heartbeat counts only with the current token. S12 the horizon is the smallest
+ * lease or pickup time among the unfinished steps: a step write that a reader did not see creates no deadline
+ * earlier than its own time + H.
  */
 
 import { type AgentStep, agentStep, agentSteps, type Plan, type StepLimits } from '../plan/plan.ts';
@@ -18,7 +18,7 @@ import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { type Away, awayMs } from '../values/away.ts';
 import { attemptedVariant } from './recovery.ts';
 
-/** When the lease ends even of an attempt that is alive, unless it makes progress before. */
+/** When the lease of even a living attempt ends unless it makes progress before. */
 export const stalledAt = (step: AgentStep, record: LeasedStep, progressAt: number): number =>
   step.maxNoProgressMs === undefined || record.mode !== 'execute'
     ? Number.POSITIVE_INFINITY
@@ -29,28 +29,27 @@ const HEARTBEATS_PER_LEASE = 3;
 export const heartbeatEveryMs = (step: StepLimits): number =>
   Math.floor(leaseSpanMs(step) / HEARTBEATS_PER_LEASE);
 /**
- * The time between the last heartbeat and the end of a lease: one heartbeat, and half a one for a store that
- * answers slowly.
+ * How many heartbeats may be missing between the last one and the end of a lease: one, and half a one for a
+ * store that answers slowly.
  */
 const HEARTBEATS_OF_SILENCE = 1.5;
 
 /**
- * Whether the lease ended because there was no progress: it was cut short for that reason, and the attempt
- * sent heartbeats until its end. The time of the notice proves nothing: a process that notices late finds
- * every attempt beyond its time without progress, even a dead one.
+ * True if the lease ended for lack of progress: it was cut short for that, and the attempt sent heartbeats
+ * until its end. When this is noticed proves nothing: to a late observer every attempt, even a dead one, is
+ * beyond its time without progress.
  */
 export const endedByStall = (step: AgentStep, record: LeasedStep): boolean =>
   record.leaseUntil >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0) &&
   record.leaseUntil - (record.heartbeatAt ?? record.claimedAt ?? 0) <=
     HEARTBEATS_OF_SILENCE * heartbeatEveryMs(step);
 
-/** Whether a token is progress after another: any different text, but only a larger number. */
+/** True if a token is progress after another: any different text, but only a larger number. */
 export const isAdvance = (before: Step['progress'], token: string | number): boolean =>
   typeof before === 'number' && typeof token === 'number' ? token > before : token !== before;
 
 /**
- * The record of a heartbeat, or nothing if the token is no longer the current one, the attempt's time is
- * over, or it stalls.
+ * The record after a heartbeat; undefined if the token is outdated, the attempt's time is over, or it stalls.
  */
 export function afterHeartbeat(
   step: AgentStep,
@@ -76,12 +75,11 @@ export function afterHeartbeat(
 }
 
 /**
- * Allowance for clocks that differ and for a heartbeat that is under way. A lease is over this long after its
- * end.
+ * How long after its end a lease is over: an allowance for clocks that differ and for a heartbeat under way.
  */
 export const LEASE_MARGIN_MS = 1_000;
 
-/** The horizon of a plan without agents; every write there brings the wake time forward. */
+/** The horizon of a plan without agents, where every write brings the wake time forward. */
 const IDLE_HORIZON_MS = 60_000;
 
 const FINISHED: ReadonlySet<Step['status']> = new Set([
@@ -93,7 +91,7 @@ const FINISHED: ReadonlySet<Step['status']> = new Set([
   'compensation-failed',
 ]);
 
-/** The smallest lease or pickup time among the unfinished steps; of all steps when none is left. */
+/** The smallest lease or pickup time among the unfinished steps; among all if none is left. */
 export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
   const compensating = snapshot?.execution.status === 'compensating';
   const all = agentSteps(plan);
@@ -106,10 +104,13 @@ export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
   return steps.length > 0 ? Math.min(...steps.map(shortestMs)) : IDLE_HORIZON_MS;
 }
 
-/** The longest possible horizon of the plan, as long as an agent's step is unfinished. */
+/** The longest possible horizon of the plan while an agent's step is unfinished. */
 export const longestHorizonMs = (plan: Plan): number => Math.max(0, ...agentSteps(plan).map(shortestMs));
 
-/** Covers every stage on which the step may be claimed next. While it is unfinished, no horizon is longer. */
+/**
+ * The shortest time over all stages on which the step may be claimed next: the longest horizon while it is
+ * unfinished.
+ */
 export function shortestMs(step: AgentStep): number {
   let ms = Math.min(leaseSpanMs(step), step.pickupMs);
   for (const stage of step.recovery)
@@ -117,16 +118,16 @@ export function shortestMs(step: AgentStep): number {
   return ms;
 }
 
-/** The longest a lease may last from now on: not longer than the attempt may go without progress. */
+/** The longest a lease may last: no longer than the attempt may go without progress. */
 export const leaseSpanMs = (step: StepLimits): number =>
   Math.min(step.leaseMs, step.maxNoProgressMs ?? step.leaseMs);
 
 export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MARGIN_MS;
 
-/** An attempt may take this long to stop and report after its time is over. */
+/** How long an attempt may take to stop and report after its time is over. */
 export const REPORT_GRACE_MS = 5_000;
 
-/** A process that is certainly dead renews nothing, and neither does an attempt whose time is over. */
+/** Until when heartbeats can renew: not after the process is certainly dead or the attempt's time is over. */
 function renewableUntil({ timeoutMs }: StepLimits, record: LeasedStep, away?: readonly Away[]): number {
   const { claimedAt = 0, mode, processDeadlineAt } = record;
   const overAt = claimedAt + timeoutMs + REPORT_GRACE_MS;
@@ -134,7 +135,7 @@ function renewableUntil({ timeoutMs }: StepLimits, record: LeasedStep, away?: re
 }
 
 /**
- * When the lease is over: a lease that could not be renewed because the store was away gets its length once
+ * When the lease is over. If it could not be renewed because the store was away, it gets its length once
  * more.
  */
 export function leaseOverAt(
@@ -147,7 +148,7 @@ export function leaseOverAt(
   const planned = agentStep(plan, step.name);
   if (graceFrom === undefined || planned === undefined) return endsAt;
   const variant = attemptedVariant(planned, step);
-  // Its next heartbeat counts from what was left before a clock was set forward, not from what is left now.
+  // Counts from what was left before a clock was set forward, not from what is left now.
   const isCut = awayMs(away, step.leaseUntil - variant.leaseMs) > 0;
   if (step.leaseUntil >= graceFrom && !isCut) return endsAt;
   const graceUntil = Math.min(graceFrom + variant.leaseMs, renewableUntil(variant, step, away));
@@ -157,9 +158,10 @@ export function leaseOverAt(
 const ADOPTS: ReadonlySet<Step['status']> = new Set(['accepted', 'unknown', 'retrying', 'waiting']);
 
 /**
- * Nothing else has started since the lease of the last attempt ended: its late success counts.
- * @param mayFail a failed step's late success counts, too, as long as the failure is neither tolerated nor
- * being undone (S20)
+ * True if the late success of the last attempt counts, because nothing else has started since its lease
+ * ended.
+ * @param mayFail true for a failed step while its failure is neither tolerated nor being undone: a late
+ * success then counts, too (S20)
  */
 export const adoptsLateSuccess = ({ status }: Pick<Step, 'status'>, mayFail: boolean): boolean =>
   ADOPTS.has(status) || (status === 'failed' && mayFail);

@@ -2,11 +2,11 @@
  * Values that cannot be read: outputs of a list's items that were too large to be kept, and lost values
  * outside the table.
  *
- * Owns: which expressions read them, and why that fails. Does not own: what is kept
+ * Owns: finding the expressions that read them, and the failure. Does not own: what is kept
  * (`execution/on-child.ts`), what follows for the step that reads it.
  *
- * S6 no other value replaces them: neither an absent value nor that of `orElse`, because the items were done.
- * Only `exists` may ask.
+ * S6 no other value replaces them, neither an absent one nor that of `orElse`, because the items were done.
+ * Only `exists` may ask for them.
  */
 
 import { type MapStep, ownExpressions } from '../plan/plan.ts';
@@ -18,13 +18,13 @@ import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
 
-/** Why an expression cannot be evaluated, or nothing. */
+/** Why an expression cannot be evaluated; undefined if it can. */
 export function leftOutIn(expr: Expr | undefined, state: Snapshot): Failure | undefined {
   const { steps } = state;
   if (expr === undefined) return undefined;
   const lost = lostIn(expr, state);
   if (lost !== undefined) return lostValue(lost.what, lost.bytes);
-  // Most executions have no such list, and then no expression is searched.
+  // Most executions have no such list: then no expression is searched.
   if (!Object.values(steps).some(isLeftOut)) return undefined;
   for (const { source, path } of valuesReadIn(expr)) {
     const name = source.startsWith('step:') ? source.slice('step:'.length) : '';
@@ -37,11 +37,11 @@ export function leftOutIn(expr: Expr | undefined, state: Snapshot): Failure | un
   return undefined;
 }
 
-/** Does the same for a list: for the value that it maps over, and for each item's input. */
+/** The same for a list: for the value that it maps over, and for each item's input. */
 export const leftOutOfList = (step: MapStep, state: Snapshot): Failure | undefined =>
   leftOutIn(ownExpressions(step), state);
 
-/** A lost value outside the table allows no question, not even `exists`. */
+/** A lost value that the expression reads in any way, even by `exists`. */
 export function lostIn(
   expr: Expr,
   state: Snapshot,
@@ -60,7 +60,7 @@ export function lostIn(
   return undefined;
 }
 
-/** Does the same for the input of the current round. */
+/** The same for the input of the current round. */
 export function lostOfRound(state: Snapshot, record: Step | undefined): Failure | undefined {
   const ref = record?.children?.rounds?.inputAt;
   if (record === undefined || ref === undefined || !isLost(state, { holder: holderOf(record.name), ref }))

@@ -5,10 +5,10 @@
  * (`execution/end-rules.ts`, `questions/incident.ts`).
  *
  * S10 a step that may have acted counts as past the point until it is certain that it did not, so that no
- * machine ever undoes anything around a step that cannot be undone. For a child that is such a step only its
- * recorded end says what it did: from when it may have been created until then, nothing outside it is undone.
- * L1 neither `undecided` nor `after-stop` lasts: an attempt ends with its lease, probes and retries with
- * their recovery, an incident with its deadline, and a child is an execution with an end of its own.
+ * machine undoes anything around a step that cannot be undone. For a child, only its recorded end says what
+ * it did: from when it may have been created until then, nothing outside it is undone. L1 neither `undecided`
+ * nor `after-stop` lasts: an attempt ends with its lease, probes and retries with their recovery, an incident
+ * with its deadline, and a child is an execution with an end of its own.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
@@ -17,13 +17,12 @@ import { isForward, isLeased, type Step } from '../records/state.ts';
 import { hasOpenChildren, isFailureOpen, mayHaveChildren } from './turn.ts';
 
 /**
- * Whether, and when, an execution can still be undone. `undecided`: an attempt may pass the point, or may
- * have; its outcome is awaited. `after-stop`: a child may pass it, or has; it is stopped first, and its end
- * decides.
+ * When an execution can be undone. `undecided`: an attempt may pass the point, or may have passed it, and its
+ * outcome is awaited. `after-stop`: a child may pass it, or has; it is stopped first, and its end decides.
  */
 export type Undoable = 'now' | 'after-stop' | 'undecided' | 'never';
 
-/** The order of severity: if steps differ, the later value counts. */
+/** If steps differ, the later of these values counts. */
 const EARLIEST_FIRST: readonly Undoable[] = ['now', 'after-stop', 'undecided', 'never'];
 
 /** @param except a step whose own outcome must be decided */
@@ -37,7 +36,10 @@ export function undoable(plan: Plan, state: Snapshot, except?: string): Undoable
   return way;
 }
 
-/** For a question about the step: it asks about an attempt's outcome, but how a child ended is known. */
+/**
+ * For a question about the step: ignores an agent's step, whose outcome is asked about; how a child ended is
+ * known.
+ */
 export const undoableBeside = (plan: Plan, state: Snapshot, { kind, name }: PlanStep): Undoable =>
   undoable(plan, state, kind === 'agent' ? name : undefined);
 
@@ -49,15 +51,12 @@ function behindAttempts(record: Step | undefined): Undoable {
   if (record.status === 'done') return 'never';
   if (isLeased(record)) return record.mode === 'undo' ? 'now' : 'undecided';
   if (!record.mayHaveActed) return 'now';
-  // Its agent answered: a person is asked for the right answer, not whether it acted.
+  // Its agent answered: a person is asked for the right answer, not if it acted.
   if (record.status === 'waiting' && record.wrongAnswer !== undefined) return 'never';
   return record.status === 'failed' || record.status === 'fenced' ? 'never' : 'undecided';
 }
 
-/**
- * Counts even before the child's creation is recorded, because the process that created it may have died
- * before that.
- */
+/** May count before the child's creation is recorded, because the process that created it may have died. */
 function behindChild(step: PlanStep, state: Snapshot): Undoable {
   const { children } = state.steps[step.name] ?? {};
   if (children === undefined) return mayHaveChildren(step, state) ? 'after-stop' : 'now';
@@ -66,15 +65,15 @@ function behindChild(step: PlanStep, state: Snapshot): Undoable {
 }
 
 /**
- * A failure, the deadline or a cancel stops it: everything is undone at once, or once a stopped child has
- * reported that it may be.
+ * True if a failure, the deadline or a cancel undoes everything: at once, or once a stopped child has
+ * reported that this is possible.
  */
 export const isUndoable = (plan: Plan, state: Snapshot): boolean => {
   const way = undoable(plan, state);
   return way === 'now' || way === 'after-stop';
 };
 
-/** An attempt of a step that cannot be taken back is under way. */
+/** True if an attempt of a step that cannot be undone is under way. */
 export const isPointUnderWay = (plan: Plan, state: Snapshot): boolean =>
   plan.steps.some((step) => {
     const record = state.steps[step.name];
@@ -82,8 +81,8 @@ export const isPointUnderWay = (plan: Plan, state: Snapshot): boolean =>
   });
 
 /**
- * The end of its time no longer ends anything: a person is asked then, unless a question is open already.
- * While an attempt of such a step is under way, a way back may still appear.
+ * True if the end of its time only makes a person be asked, unless a question is open already. While an
+ * attempt of a point of no return is under way, it may still turn out that everything can be undone.
  */
 export const isAskedAtDeadline = (plan: Plan, state: Snapshot): boolean =>
   isForward(state.execution.status) &&
@@ -95,7 +94,7 @@ export const mayHavePassed = (step: PlanStep, record: Step | undefined): boolean
   step.pointOfNoReturn === true && record?.mayHaveActed === true;
 
 /**
- * A step has failed, and what follows is decided when the open outcome is known. Until then nothing else
+ * True if a step has failed, but what follows depends on an open outcome. Until that is known nothing else
  * begins.
  */
 export const isFailureUndecided = (plan: Plan, state: Snapshot): boolean =>
@@ -104,7 +103,7 @@ export const isFailureUndecided = (plan: Plan, state: Snapshot): boolean =>
     return record?.status === 'failed' && !isFailureOpen(plan, step, record);
   }) && undoable(plan, state) === 'undecided';
 
-/** The step that closes the way, or may, for the text of a refusal. */
+/** The step that prevents an undo, or may, for the text of a refusal. */
 export function lastPoint(plan: Plan, state: Snapshot): PlanStep | undefined {
   const way = undoable(plan, state);
   if (way === 'now') return undefined;

@@ -1,13 +1,13 @@
 /**
  * The writes of an accepted answer and of a probe's end: for an unknown outcome, or for accepted work.
  *
- * Owns: that a service has accepted the work, the interval of its probes, when its time is over and what
- * follows then; the effect of each verdict on the step, and when `notDone` is believed. Does not own:
- * attempts to execute and to undo (`report.ts`), how long accepted work acts (`process-deadline.ts`).
+ * Owns: accepted work, the interval of its probes, when its time is over and what follows then; what each
+ * verdict does to the step, and when `notDone` is believed. Does not own: attempts to execute and to undo
+ * (`report.ts`), how long accepted work acts (`process-deadline.ts`).
  *
- * S6 `done` only if a probe found it. A probe's "never" counts only if it was asked after everything that
- * could still act was over, and for accepted work after its first pause. S10 until then an unknown outcome is
- * remembered. L1 the time that its agent declares (`acceptedWithin`) bounds the probes.
+ * S6 `done` only if a probe found it. A probe's `notDone` counts only if the probe was made after everything
+ * that could still act was over, and for accepted work after its first pause. S10 until then an unknown
+ * outcome is remembered. L1 the agent's `acceptedWithin` limits the probes.
  */
 
 import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
@@ -25,7 +25,7 @@ import { CLOCKS_DIFFER_MS } from './process-deadline.ts';
 import { changesBetween, MAX_PROBES, nextProbeAt, nextTry, nextWithoutVerdict, onStage } from './recovery.ts';
 import { FAILED_FOR_TIME, OVER_TIME } from './within.ts';
 
-/** The record after a probe's report, or nothing if the report is not a probe's. */
+/** The record after a probe's report; undefined if the report is not a probe's. */
 export function reportedProbe(ending: Ending, report: Report): Step | undefined {
   const { record, inputs } = ending;
   if (report.kind === 'wrong-answer') return answeredWrongly(ending, report, 'done');
@@ -44,7 +44,10 @@ export function reportedProbe(ending: Ending, report: Report): Step | undefined 
   }
 }
 
-/** Accepted work goes on until its time is over; an unknown outcome of an agent that accepts is such work. */
+/**
+ * Continues accepted work until its time is over. If the agent accepts work, an unknown outcome that is under
+ * way is such work.
+ */
 function foundRunning(ending: Ending, report: FoundRunning): Step {
   const { variant, record, inputs } = ending;
   const { accepted, restarted } = record;
@@ -62,13 +65,14 @@ function foundRunning(ending: Ending, report: FoundRunning): Step {
   });
 }
 
-/** No further probe is made. @param isAsked a person is asked */
+/** Makes no further probe. @param isAsked true if a person is asked */
 const givesUp = (record: Step, inputs: DecisionInputs, changes: StepChanges, isAsked = false): Step =>
   stepAfter(record, 'give-up', inputs, { ...changes, status: isAsked ? 'waiting' : 'failed' });
 
 /**
- * The time of accepted work is over, and it is alive. A stage that changes something, and a repetition as
- * well, begins once the undo has stopped the work; without an undo, only a request that finds the same work.
+ * The step when the time of accepted work is over and the work is alive. A repetition, or a stage that
+ * changes something, begins once the undo has stopped the work; without an undo, only a request that finds
+ * the same work.
  */
 function notOverInTime(ending: Ending, failure: Failure): Step {
   const { step, variant, record, inputs, isOverTime } = ending;
@@ -95,7 +99,7 @@ function notOverInTime(ending: Ending, failure: Failure): Step {
 }
 
 /**
- * `notDone` is believed only if it was asked after everything that could still act was dead and its settle
+ * Believes `notDone` only if the probe was made after everything that could still act was dead and its settle
  * time had passed.
  */
 function foundNothing(ending: Ending): Step {
@@ -104,7 +108,7 @@ function foundNothing(ending: Ending): Step {
   const { attemptsUntil } = effectOf(step, record);
   const believableAt = Math.max(accepted?.askFrom ?? 0, attemptsUntil);
   const refuted = record.wrongAnswer === undefined ? undefined : NOT_DONE;
-  // An unknown outcome has its reason; accepted work had none to fail for.
+  // An unknown outcome has its reason; accepted work had none to fail.
   const changes = ended(ending, 'not-done', accepted === undefined ? refuted : NEVER_DONE);
   if (claimedAt < believableAt) {
     const retryAt = Math.max(inputs.now, believableAt);
@@ -125,8 +129,8 @@ function foundNothing(ending: Ending): Step {
   }
   const { stage, stageAttempt } = record;
   const permanent = record.isPermanent === true;
-  // Its charge was given back, because a dead service had made it fail (S9): the attempt is still to come. Or
-  // a person had work retried that counted as done: nobody has performed it since.
+  // It was not charged, because a dead service had made it fail (S9), so the attempt is still to come. Or a
+  // person had work retried that counted as done: no attempt has performed it since.
   const isOwed = stageAttempt === 0 || isKnownDone(ending);
   const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;
   const next = isOwed ? again : nextTry(step, { stage, stageAttempt, permanent }, inputs.now, inputs.random);
@@ -150,10 +154,10 @@ export function probedInVain(ending: Ending, report: Report): Step {
   const failure = 'failure' in report ? report.failure : undefined;
   if (record.accepted !== undefined) return acceptedInVain(ending, record.accepted, report, failure);
   const vain = ended(ending, 'cannot-tell', failure);
-  // A probe that was answered is always charged: otherwise it would be repeated for ever.
+  // A probe that was answered is always charged, or it would be repeated for ever.
   if (uncharged !== undefined && isThrown(report))
     return stepAfter(record, 'find-open', inputs, { ...vain, ...uncharged, status: 'unknown' });
-  // An agent without a probe cannot tell the next time either.
+  // An agent without a probe can never tell.
   const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
   const changes = { ...vain, probes };
   if (probes < MAX_PROBES) {
@@ -165,7 +169,7 @@ export function probedInVain(ending: Ending, report: Report): Step {
   return givesUp(record, inputs, changes, isAsked);
 }
 
-/** Undecided probes bound accepted work only once its time is over. */
+/** For accepted work, undecided probes count only once its time is over. */
 function acceptedInVain(
   ending: Ending,
   accepted: Accepted,
@@ -184,12 +188,12 @@ function acceptedInVain(
 }
 
 /**
- * The outcome cannot be probed: it is undone before a stage that changes something. If it cannot be undone, a
- * person is asked.
+ * The step if its outcome cannot be probed: it is undone before a stage that changes something. If it cannot
+ * be undone, a person is asked.
  */
 function withoutProbe(ending: Ending, vain: StepChanges): Step {
   const { step, variant, record, inputs, isOverTime } = ending;
-  // The attempt's own failure says more than that nobody can be asked about it.
+  // The attempt's own failure tells more than that it cannot be probed.
   const changes = { ...vain, ...defined({ failure: record.failure }) };
   if (isKnownDone(ending)) return givesUp(record, inputs, changes, true);
   const { stage, stageAttempt } = record;
@@ -202,9 +206,9 @@ function withoutProbe(ending: Ending, vain: StepChanges): Step {
   return givesUp(record, inputs, changes, isAsked);
 }
 
-/** If the service has no wish, the first probe comes after this, … */
+/** If the service has no wish, the pause before the first probe … */
 const FIRST_ASK_MS = 30_000;
-/** … and each later one after this part of the time since, so that long work is asked for less often. */
+/** … and, before each later one, the part of the time since then: long work is probed less and less often. */
 const PART_OF_AGE = 0.1;
 
 const paceMs = (wishMs: number): number => Math.min(Math.max(wishMs, MIN_ASK_AFTER_MS), MAX_ASK_AFTER_MS);
@@ -216,7 +220,8 @@ const stallsAt = ({ maxNoProgressMs }: AgentStep, accepted: Accepted): number =>
   maxNoProgressMs === undefined ? Number.POSITIVE_INFINITY : advancedAt(accepted) + maxNoProgressMs;
 
 /**
- * When to probe next: at the service's wish or at the grown interval, but no later than the end of its time.
+ * When to probe next: at the service's wish or after the grown interval, but no later than the end of its
+ * time.
  * @param overAt when the time of the step or of the execution is over
  */
 function askAt(
@@ -246,7 +251,7 @@ export function acceptance(
   const accepted: Accepted = {
     ...defined({ token }),
     at: now,
-    // The plan's own time, if the plan was made with an agent that accepts.
+    // The time in the plan, if the plan was made with an agent that accepts.
     untilAt: now + (variant.acceptsMs ?? withinMs) + CLOCKS_DIFFER_MS,
     askFrom: now + everyMs,
     everyMs,
@@ -263,7 +268,7 @@ export function acceptance(
   };
 }
 
-/** Accepted after the lease had ended: adopted if a late success would be. */
+/** The step after an acceptance that came after the lease: adopted if a late success would be. */
 export function lateAcceptance(
   variant: AgentStep,
   record: Step,
@@ -281,7 +286,7 @@ export function lateAcceptance(
   });
 }
 
-/** A probe of an unknown outcome, or of a restarted step, has found the service working on it. */
+/** The step after a probe of an unknown outcome, or of a restarted step, found the service at work. */
 const foundAccepted = (ending: Ending, { askAfterMs }: FoundRunning, withinMs: number): Step => {
   const { variant, record, inputs, overAt } = ending;
   const answer = { ...defined({ token: record.accepted?.token, askAfterMs }), withinMs };
@@ -329,7 +334,9 @@ function afterProbe(
   return { accepted, ...defined({ over }) };
 }
 
-/** Only a probe asked after the end of its time shows that the work has not come to its own end. */
+/**
+ * Why accepted work is over. Only a probe after the end of its time shows that it has not ended by itself.
+ */
 function whyOver(
   variant: AgentStep,
   { claimedAt = 0 }: LeasedStep,
@@ -341,9 +348,7 @@ function whyOver(
   return claimedAt >= stallsAt(variant, accepted) ? STALLED : undefined;
 }
 
-/**
- * The work goes on, and is probed again. Such a probe is not an attempt, so the history does not include it.
- */
+/** The work continues and is probed again. Such a probe is not an attempt, so the history leaves it out. */
 function askedAgain(
   ending: Ending,
   { accepted }: Probed,

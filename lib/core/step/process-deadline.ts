@@ -1,12 +1,12 @@
 /**
  * When the processes of a step's attempts are certainly dead, with each attempt's share; and when accepted
- * work that cannot be stopped is left.
+ * work that cannot be stopped is given up.
  *
- * Owns: what a claim adds to it, and what the end of an attempt's code, or the death of its process, removes.
- * Does not own: what may act until then, and what waits for it (`effect.ts`).
+ * Owns: what a claim adds, and what the end of an attempt's code, or the death of its process, removes. Does
+ * not own: what may act until then, and what waits for it (`effect.ts`).
  *
  * S10 several attempts of a step may be alive at the same time: a lost one, and the next. The end of one
- * lowers only its own share, never another's.
+ * lowers only its own share.
  */
 
 import type { StepChanges } from '../decisions/change.ts';
@@ -14,20 +14,20 @@ import { defined } from '../values/defined.ts';
 import type { Accepted, ProcessOfAttempt, Step } from '../records/state.ts';
 
 /**
- * Two clocks, each 2 s wrong: a process that reads when another is certainly dead may have the faster one
- * (S6, S10).
+ * Two clocks, each 2 s wrong: a process that checks if another is certainly dead may have the faster one (S6,
+ * S10).
  */
 export const CLOCKS_DIFFER_MS = 4_000;
 
 /**
- * If there are more shares, the earliest are merged into one, which lasts as long as the longest of them and
- * is never lowered.
+ * If there are more shares, the earliest are merged into one that lasts as long as the longest of them and is
+ * never lowered.
  */
 const MOST_APART = 4;
 
 type Deadlines = Pick<Step, 'processDeadlineAt' | 'processes'>;
 
-/** The token of an attempt that may act: a probe delays nothing. */
+/** The token of the latest attempt that may act; a probe does not. */
 const latestToken = ({ mode, token, actedToken }: Step): string | undefined =>
   mode === 'probe' ? actedToken : token;
 
@@ -40,9 +40,9 @@ const latestOf = (processes: readonly ProcessOfAttempt[]): number =>
 /** @param deadlineAt of the claiming process, by its own clock */
 export function withProcess(before: Step, token: string, deadlineAt: number, now: number): StepChanges {
   const own = { token, deadlineAt: deadlineAt + CLOCKS_DIFFER_MS };
-  // The same clock will say when its code has returned, so shares that are over by it may be dropped.
+  // The same clock later says when its code has returned, so shares that are over by it can be dropped.
   const others = processesOf(before).filter((one) => one.deadlineAt > now);
-  // In a healthy step this share is the only one, and the record stays small.
+  // A healthy step has only this share, so its record stays small.
   if (others.length === 0) return { processDeadlineAt: own.deadlineAt, ...noneIn(before) };
   const joined = others.slice(0, Math.max(0, others.length - MOST_APART + 2));
   const apart = others.slice(joined.length);
@@ -54,8 +54,8 @@ const noneIn = ({ processes }: Step): StepChanges =>
   processes === undefined ? {} : { processes: undefined };
 
 /**
- * Nothing of the attempt goes on after `untilAt`.
- * @returns nothing if that is known already, or if the attempt has no entry of its own
+ * Lowers the attempt's share: it is over at `untilAt`.
+ * @returns undefined if that is known, or if the attempt has no share of its own
  */
 export function lowered(record: Step, token: string, untilAt: number): Deadlines | undefined {
   const known = processesOf(record);
@@ -67,7 +67,7 @@ export function lowered(record: Step, token: string, untilAt: number): Deadlines
 }
 
 /**
- * Moves the process deadline later by the time for which the attempt was away, because it goes on for as much
+ * Moves the process deadline by the time for which the attempt was away, because it goes on for that much
  * longer.
  */
 export function withLater<Record extends Step>(record: Record, ms: number): Record {
@@ -77,8 +77,8 @@ export function withLater<Record extends Step>(record: Record, ms: number): Reco
   return { ...record, processDeadlineAt: processDeadlineAt + ms, ...defined({ processes: all }) };
 }
 
-/** Time for the last probes, after the end of its time. */
+/** How long the last probes may take after the end of its time. */
 const LAST_PROBES_MS = 600_000;
 
-/** L1 by then accepted work that cannot be stopped is left as it is, even if no probe could be made. */
+/** L1 from then on accepted work that cannot be stopped is left as it is, even if no probe could be made. */
 export const givenUpAt = ({ untilAt }: Accepted): number => untilAt + LAST_PROBES_MS;

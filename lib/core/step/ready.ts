@@ -1,12 +1,12 @@
 /**
- * The open work of an execution: each piece for which a message to an agent should be on its way.
+ * The open work of an execution: the pieces for which messages to agents should be on their way.
  *
  * Owns: the one definition of "ready", "due for a probe", "may be undone" and "must be fenced" that all roles
- * share. Does not own: who sends a message and when (`evaluate.ts`), the claim (`execution/on-message.ts`).
+ * share. Does not own: sending messages (`evaluate.ts`), the claim (`execution/on-message.ts`).
  *
- * S7 a step is offered only when its predecessors are done, skipped or tolerated. S10 an undo is offered
- * only when the fence is complete and everything that depends on the step is clear; if an outcome of the step
- * was ever unknown, also only after its process deadline.
+ * S7 a step is offered only when its predecessors are done, skipped or tolerated. S10 an undo is offered only
+ * when the fence is complete and all that depends on the step is clear; if an outcome of the step was ever
+ * unknown, also only after its process deadline.
  */
 
 import { type AgentStep, dependentsOf, hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
@@ -41,11 +41,11 @@ export interface Work {
    */
   readonly step: AgentStep;
   readonly mode: Mode;
-  /** The number the attempt will have (for a probe: that of the attempt it asks about). */
+  /** The attempt's number; for a probe, that of the attempt it asks about. */
   readonly attempt: number;
   /** When this piece of work arose. */
   readonly sinceAt: number;
-  /** The time before which the work must not begin; ≥ sinceAt. */
+  /** When the work may begin; ≥ sinceAt. */
   readonly dueAt: number;
   /** Why the work is deferred until `dueAt`; absent if it is not deferred. */
   readonly deferred?: NotBefore;
@@ -58,14 +58,14 @@ export interface Work {
 export const workKey = (work: Work): string =>
   `${work.step.name}/${work.mode}/${work.attempt}@${work.sinceAt}`;
 
-/** The first step whose turn it is and whose condition does not hold. */
+/** The first step whose turn has come and whose condition does not hold. */
 export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find(
     (step) =>
       mayBeSkipped(step, snapshot.steps[step.name]) &&
       isTurn(step, snapshot) &&
       !applies(step, snapshot) &&
-      // A condition that reads a value which was left out is neither true nor false.
+      // A condition that reads a left-out value is neither true nor false.
       leftOutIn(step.when, snapshot) === undefined,
   );
 
@@ -86,8 +86,8 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const work: Work[] = [];
   if (isPerforming(status)) {
     const waits = isFailureUndecided(plan, snapshot);
-    // If a step has failed and it is unknown whether a point of no return was passed, only two kinds of work
-    // go on until it is known: the step with that point, and the undo of tolerated failures.
+    // If a step has failed and a point of no return may have been passed, only two kinds of work continue
+    // until that is known: the step with that point, and the undo of tolerated failures.
     for (const step of plan.steps)
       for (const piece of forwardWork(plan, step, snapshot))
         if (!waits || piece.mode === 'undo' || mayHavePassed(step, snapshot.steps[step.name]))
@@ -99,7 +99,9 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   return work;
 }
 
-/** Agents dropped older messages during the pause, so the work counts as new after it. */
+/**
+ * When the last pause ended. Agents dropped older messages during it, so the work counts as new since then.
+ */
 const lastResumedAt = ({ execution }: Snapshot): number => execution.pauses?.at(-1)?.endedAt ?? 0;
 
 /**
@@ -117,7 +119,7 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
     const attempt = (record?.attempt ?? 0) + 1;
     return [{ step: variantOf(step, record?.stage ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
-  // After a retry of the execution, a predecessor (the step of a lane) may have begun again as well.
+  // A retry of the execution may have restarted a predecessor, too (the step of a lane).
   const sinceAt = Math.max(record.changedAt, resumedAt);
   if (record.status === 'retrying')
     return isTurn(step, snapshot) ? [workOf(step, record, 'execute', sinceAt)] : [];
@@ -136,17 +138,20 @@ function workOf(
 ): Work {
   const attempt = { execute: record.attempt + 1, probe: record.attempt, undo: record.undoAttempt + 1 }[mode];
   const variant = mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
-  // A stage without effects needs no known outcome before the next one, but its attempt must be dead.
+  // A stage without effects need not wait for the earlier outcome, but its attempt must be dead.
   const quietAt = mode === 'execute' && isLeaving(step, record) ? effectOf(step, record).attemptsUntil : 0;
   const work = { step: variant, mode, attempt, sinceAt, dueAt: Math.max(sinceAt, notBefore, quietAt) };
   return record.deferred?.mode === mode ? { ...work, deferred: record.deferred } : work;
 }
 
-/** On the way forward a step is undone if its failure is tolerated, or before its next stage. */
+/**
+ * True if a step may be undone while the execution goes forward: a tolerated failure, or before its next
+ * stage.
+ */
 const mayBeUndone = (plan: Plan, step: AgentStep, record: Step): boolean =>
   record.nextStage !== undefined || mayFail(plan, step, record);
 
-/** The undo of a failed step, if it may have acted: a tolerated failure leaves no effect. */
+/** The undo of a failed step that may have acted: a tolerated failure leaves no effect. */
 function undoOfFailed(step: AgentStep, record: Step, sinceAt: number): Work[] {
   const open = record.status === 'failed' || (record.status === 'compensating' && !isLeased(record));
   const { isOwed, attemptsUntil } = effectOf(step, record);
@@ -155,8 +160,8 @@ function undoOfFailed(step: AgentStep, record: Step, sinceAt: number): Work[] {
 }
 
 /**
- * Probes of accepted work that cannot be stopped, also while the execution compensates: the steps on which it
- * depends are undone only after it.
+ * Probes of accepted work that cannot be stopped, even while the execution compensates: the steps on which it
+ * depends are undone only afterwards.
  */
 function awaitedWork(step: PlanStep, snapshot: Snapshot): Work[] {
   const record = snapshot.steps[step.name];
@@ -174,15 +179,15 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   const clearAt = isOwed ? dependentsClearAt(plan, step, snapshot) : undefined;
   if (clearAt === undefined) return [];
   const sinceAt = Math.max(record.changedAt, clearAt, snapshot.execution.cause?.at ?? 0);
-  // In any other status `retryAt` belongs to the work before the undo began.
+  // In any other status `retryAt` belongs to work before the undo.
   const isOfUndo = record.status === 'compensating' || record.deferred?.mode === 'undo';
   const retryAt = isOfUndo ? (record.retryAt ?? 0) : 0;
   return [workOf(step, record, 'undo', sinceAt, Math.max(retryAt, attemptsUntil))];
 }
 
 /**
- * The time from which all direct and indirect dependents of the step are clear: none is at work, can start,
- * must be undone or can still take effect. Nothing if one of them is not clear yet.
+ * When all direct and indirect dependents of the step were clear: none is at work, can start, must be undone
+ * or can still act. Undefined while one is not clear.
  */
 export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
   const queue = [...dependentsOf(plan, step.name)];
@@ -200,7 +205,7 @@ export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot
   return clearAt;
 }
 
-/** An agent that read an older state can claim the step now, or after an answer. */
+/** Statuses in which an agent that read an older state can claim the step, now or after an answer. */
 const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
   'retrying',
   'accepted',
@@ -210,9 +215,9 @@ const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
 ]);
 
 /**
- * Since when the step has no lease, no open work, nothing to undo and nothing that may still act; nothing
- * while it has. A step without a record cannot start any more, because the fence was completed before.
- * @param left effects that are kept count as nothing to undo
+ * Since when the step has had no lease, no open work, nothing to undo and nothing that may still act;
+ * otherwise undefined. A step without a record can no longer start, because the fence was completed before.
+ * @param left true if effects are kept, so that they need no undo
  */
 export function clearSince(step: PlanStep, record: Step | undefined, left: boolean): number | undefined {
   if (record === undefined) return 0;
@@ -221,18 +226,18 @@ export function clearSince(step: PlanStep, record: Step | undefined, left: boole
   return isOwed && !left ? undefined : Math.max(record.changedAt, actsUntil);
 }
 
-/** Its child executions are under way, or their ends have not arrived yet. */
+/** True if its child executions are under way, or their ends have not arrived yet. */
 const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
   hasChildren(step) && (status === 'running' || status === 'compensating' || hasOpenChildren(children));
 
-/** The fence is complete: no step that had not begun before the compensation can begin any more. */
+/** True if the fence is complete: no step that had not begun before the compensation can begin. */
 const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>
   stepToFence(plan, snapshot) === undefined && !plan.steps.some((step) => mayHaveChildren(step, snapshot));
 
 /**
- * The fence: the first step that a reader of an older state could still claim although the
- * execution is compensating. A step that may have acted and has an undo is undone instead: the claim of the
- * undo conflicts with a stale claim.
+ * The first step to fence: one that a reader of an older state could still claim although the execution is
+ * compensating. A step that may have acted and has an undo is undone instead: the undo's claim conflicts with
+ * a stale claim.
  */
 export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find((step) => {
@@ -246,7 +251,8 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
   });
 
 /**
- * Every step is done, skipped or tolerated, so an execution that goes forward, or is paused, has succeeded.
+ * True if every step is done, skipped or tolerated: an execution that goes forward, or is paused, has then
+ * succeeded.
  */
 export const isAllOver = (plan: Plan, steps: Snapshot['steps']): boolean =>
   plan.steps.every(({ name }) => isSatisfied(steps[name]));

@@ -3,7 +3,7 @@
  *
  * Owns: the order of stages, the step's variant on a stage, exponential backoff with full jitter, the retries
  * of probes and undos. Does not own: which variant has which effect key (`effect-key.ts`), the random source
- * (the random number is an argument) or the write that follows.
+ * (its number is an argument), the write that follows.
  */
 
 import { MAX_DURATION_MS } from '../values/duration.ts';
@@ -34,15 +34,15 @@ export function backoffMs(tries: Tries, n: number, random: number): number {
 
 const variants = new WeakMap<AgentStep, AgentStep[]>();
 
-/** The step on a stage: with the input and the agent of the latest stage so far that changed one. */
+/** The step on a stage, with the input and agent of the latest stage so far that changed one. */
 export const variantOf = (step: AgentStep, stage: number): AgentStep =>
   stage === 0 ? step : (knownVariants(step)[Math.min(stage, step.recovery.length)] as AgentStep);
 
-/** The number of a stage's variant: a stage that changes nothing has the one before it. */
+/** The number of a stage's variant; a stage that changes nothing has the one before. */
 export const variantNumber = (step: Recovered, stage: number): number =>
   step.recovery.slice(0, stage).filter(changes).length;
 
-/** The step as it is in the variant with the number. */
+/** The step in the variant with this number. */
 export function variantAt(step: AgentStep, number: number): AgentStep {
   if (number === 0) return step;
   const all = knownVariants(step);
@@ -50,16 +50,13 @@ export function variantAt(step: AgentStep, number: number): AgentStep {
   return (all[last + 1] ?? all.at(-1)) as AgentStep;
 }
 
-/**
- * The variant that is probed, undone or adopted late: that of the latest attempt to execute, not that of the
- * next.
- */
+/** The variant to probe, undo or adopt late: that of the latest attempt to execute, not that of the next. */
 export const attemptedVariant = (step: AgentStep, record: Step | undefined): AgentStep =>
   variantAt(step, record?.keyVariant ?? 0);
 
 const changes = ({ kind }: Stage): boolean => kind === 'withInput' || kind === 'useAgent';
 
-/** A plan never changes, and every evaluation needs the variant of every step. */
+/** Computed once, because every evaluation needs the variants of every step, and a plan never changes. */
 function knownVariants(step: AgentStep): AgentStep[] {
   let known = variants.get(step);
   if (known === undefined) {
@@ -69,7 +66,7 @@ function knownVariants(step: AgentStep): AgentStep[] {
   return known;
 }
 
-/** The variant of every stage, the first attempt's before them. */
+/** The variant of the first attempt, then of every stage. */
 function variantsOf(step: AgentStep): AgentStep[] {
   let variant = step;
   const all = [variant];
@@ -85,18 +82,18 @@ function variantsOf(step: AgentStep): AgentStep[] {
   return all;
 }
 
-/** Its next attempt to execute is another request than the one that may have acted. */
+/** True if its next attempt to execute makes another request than the one that may have acted. */
 export const isLeaving = (step: AgentStep, record: Step): boolean =>
   record.attempt > 0 &&
   (record.givenInput !== undefined || variantNumber(step, record.stage) !== record.keyVariant);
 
 /**
- * Whether the two stages make different requests: then it must be certain that the earlier one did not act.
+ * True if the two stages make different requests: it must then be certain that the earlier one did not act.
  */
 export const changesBetween = (step: Recovered, stage: number, later: number): boolean =>
   step.recovery.slice(stage, later).some(changes);
 
-/** An attempt with an unknown outcome may be repeated unchanged. */
+/** True if an attempt with an unknown outcome may be repeated unchanged. */
 export const isRepeatable = ({ effect }: StepLimits): boolean => effect === 'idempotent' || effect === 'none';
 
 export type NextTry =
@@ -108,11 +105,11 @@ export interface Failed {
   readonly stage: number;
   /** How many attempts were claimed on that stage. */
   readonly stageAttempt: number;
-  /** The same again cannot help. */
+  /** True if the same again cannot help. */
   readonly permanent?: boolean;
-  /** The service's own wish, in ms from now. */
+  /** How long the service asks to wait, in ms from now. */
   readonly retryAfterMs?: number;
-  /** The wish goes beyond the remaining time: a repetition would be useless. */
+  /** True if that is longer than the remaining time, so that a repetition is useless. */
   readonly isTooLate?: boolean;
 }
 
@@ -142,12 +139,14 @@ export function nextTry(step: Recovered, failed: Failed, now: number, random: nu
   return { kind: 'end' };
 }
 
-/** What follows if the outcome stays unknown: only a person may go on. */
+/** What follows an outcome that stays unknown: only a person may go on. */
 export function nextWithoutVerdict(step: Recovered): NextTry {
   return step.recovery.some((stage) => stage.kind === 'askPerson') ? { kind: 'person' } : { kind: 'end' };
 }
 
-/** When the next attempt to undo may start, or nothing. @param undoAttempt how many were claimed so far */
+/**
+ * When the next attempt to undo may start; undefined if none. @param undoAttempt how many were claimed so far
+ */
 export function nextUndoAt(
   step: AgentStep,
   undoAttempt: number,
@@ -158,11 +157,13 @@ export function nextUndoAt(
   return now + backoffMs(step.undo, undoAttempt, random);
 }
 
-/** When to probe again after `probes` probes without a verdict. */
+/** When to probe again after `probes` undecided probes. */
 export const nextProbeAt = (probes: number, now: number, random: number): number =>
   now + backoffMs(PROBE_BACKOFF, probes, random);
 
-/** On a stage that changes something, an input that a person gave for earlier stages no longer counts. */
+/**
+ * The changes on entering a stage. If it changes the request, an input that a person gave no longer counts.
+ */
 export const onStage = (step: AgentStep, record: Step, stage: number): StepChanges => ({
   stage,
   stageAttempt: stage === record.stage ? record.stageAttempt : 0,

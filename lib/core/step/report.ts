@@ -1,15 +1,15 @@
 /**
  * The end of an attempt: its report, its late success, a lease that was not renewed, or the death of its
- * process, recorded by the worker that has killed it or found it dead.
+ * process, recorded by the worker that killed it or found it dead.
  *
  * Owns: what each of these writes to the step, in the modes execute and undo. Does not own: claims
- * (`execution/on-message.ts`), heartbeats (`lease.ts`), the common writes of all ends (`ending.ts`), a
- * probe's findings (`probe-report.ts`), the parts of the process deadline (`process-deadline.ts`), that
- * nothing of a dead process goes on (`lib/worker/`), what follows in the execution (`rules.ts`).
+ * (`execution/on-message.ts`), heartbeats (`lease.ts`), the writes that all ends share (`ending.ts`), a
+ * probe's findings (`probe-report.ts`), the shares of the process deadline (`process-deadline.ts`), ending
+ * all programs of a dead process (`lib/worker/`), what follows in the execution (`rules.ts`).
  *
- * S5 a report commits only with the current token, or as a late success: the same token, and no claim since
- * except to probe. A death under the lease is an end with an unknown outcome; later, for any attempt with an
- * entry of its own, it changes only times, never an outcome. S6 a step is `done` only by a report, or a
+ * S5 a report commits only with the current token, or as a late success: the same token, and since then no
+ * claim but to probe. A death under the lease is an end with an unknown outcome. A later one, of any attempt
+ * with a share of its own, changes only times, never an outcome. S6 a step is `done` only by a report, or a
  * probe, that says so. S10 an unknown outcome is remembered (`mayHaveActed`) until the step is undone, or a
  * probe's `notDone` is believed; a death lowers only its own share of the process deadline.
  */
@@ -29,7 +29,7 @@ import { CLOCKS_DIFFER_MS, lowered, withLater } from './process-deadline.ts';
 import { attemptedVariant, changesBetween, isRepeatable, nextTry, nextUndoAt, onStage } from './recovery.ts';
 import { FAILED_FOR_TIME } from './within.ts';
 
-/** The record after a report, or nothing if the report is refused (S5). */
+/** The record after a report; undefined if the report is refused (S5). */
 export function reported(
   step: AgentStep,
   record: Step | undefined,
@@ -42,7 +42,7 @@ export function reported(
   if (record.token !== token) return undefined;
   if (!isLeased(record))
     return record.mode === 'execute' ? lateSuccess(step, record, report, event) : undefined;
-  // An attempt whose function has returned can begin nothing more, even if its process lives on.
+  // An attempt whose function has returned begins nothing more, even if its process lives on.
   const codeReturned = report.codeReturned && record.mode !== 'probe';
   const until = codeReturned
     ? { ...record, ...lowered(record, token, event.now) }
@@ -60,17 +60,20 @@ export function reported(
   }
 }
 
-/** A late acceptance counts unless it is already recorded with its token, or the work is known to be done. */
+/**
+ * True if a late acceptance adds something: it is not recorded with its token, nor is the work known to be
+ * done.
+ */
 const saysMore = ({ accepted, wrongAnswer }: Step, { token }: AcceptedAnswer): boolean =>
   wrongAnswer === undefined &&
   (accepted === undefined || (accepted.token === undefined && token !== undefined));
 
-/** P7 after the end of its lease an attempt's report counts only if the work is done or accepted. */
+/** P7 True if a report after the end of its lease counts: only if the work is done or accepted. */
 export const adoptsLate = (record: Step, report: Report, mayFail: boolean): boolean =>
   (record.status === 'probing' || adoptsLateSuccess(record, mayFail)) &&
   (report.kind === 'done' || (report.kind === 'accepted' && saysMore(record, report)));
 
-/** The work finished, or was accepted, after its lease had ended. */
+/** The step after its work was finished or accepted after the lease had ended. */
 function lateSuccess(
   step: AgentStep,
   record: Step,
