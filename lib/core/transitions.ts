@@ -12,7 +12,7 @@
 import type { ExecutionEvent, ExecutionStatus, StepEvent, StepStatus } from './moves.ts';
 
 /**
- * An event says what happened; if it may lead to several statuses, the write says which
+ * An event says what happened. If it may lead to several statuses, the write chooses one
  * (`StepChanges.status`).
  */
 type Table<Status extends string, Event extends string, To> = Readonly<
@@ -32,7 +32,7 @@ const stays = <Status extends string, Event extends StepEvent | ExecutionEvent>(
 ) => Object.fromEntries(events.map((event) => [event, status])) as Readonly<Record<Event, Status>>;
 
 export const STEP_MOVES: Table<StepStatus, StepEvent, StepStatus | readonly StepStatus[]> = {
-  // Not begun: most of these steps have no record. `step/turn.ts` says which of them may begin now.
+  // Not begun; most of these steps have no record. `step/turn.ts` decides which may begin now.
   ready: {
     claim: 'running',
     defer: 'retrying',

@@ -87,7 +87,7 @@ export interface Incident extends Asked {
    * output.
    */
   readonly wrongAnswer?: string;
-  /** The choice that applies when the time is over. */
+  /** The choice that holds when the time is over. */
   readonly otherwise: Choice;
   /** The latest pause whose time was added to the deadline, by its number. */
   readonly movedFor?: number;

@@ -92,7 +92,7 @@ function lateSuccess(
     failure: undefined,
     afterFailure: undefined,
     nextStage: undefined,
-    // No later try would use it.
+    // No later try uses it.
     givenInput: undefined,
     changedAt: inputs.now,
   });
@@ -114,7 +114,7 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
   if (report.kind !== 'failed') return undefined;
   const changes = { ...ended(ending, 'failed', report.failure), mayHaveActed: record.mayHaveActed };
   const wishMs = Math.min(report.retryAfterMs ?? 0, MAX_DURATION_MS);
-  // If the service asks for a longer pause than the time that is left, the next stage may begin at once.
+  // If the service asks for more time than is left, the next stage may begin at once.
   const isTooLate = ending.overAt !== undefined && wishMs > 0 && inputs.now + wishMs >= ending.overAt;
   const isAgain = variant.effect !== 'unsafe' || report.interrupted === true;
   if (uncharged !== undefined && !report.permanent && !isTooLate && isAgain) {
@@ -154,14 +154,14 @@ function afterFailure(
       ? forTime()
       : stepAfter(record, 'fail', inputs, { ...last, status: 'waiting' });
   }
-  // A permanent failure is the better reason: it is recorded even if the time is over.
+  // A permanent failure tells more: it is recorded even if the time is over.
   if (next.kind === 'end')
     return isOverTime && failed.permanent !== true
       ? forTime()
       : stepAfter(record, 'fail', inputs, { ...last, status: 'failed' });
   const isOpen = changes.mayHaveActed === true && variant.effect !== 'none';
   if (isOpen && changesBetween(step, stage, next.stage)) {
-    // The time of the step is over, so the next stage is not entered and needs no known outcome.
+    // The step's time is over, so no stage follows that would need a known outcome.
     return isOverTime && variant.effect === 'idempotent'
       ? forTime()
       : stepAfter(record, 'lose', inputs, { ...last, probes: 0, retryAt: inputs.now });
@@ -175,8 +175,8 @@ function afterFailure(
 }
 
 /**
- * The outcome of an attempt to execute is unknown, after a lost reply or a lost lease. A probed step
- * becomes `unknown` and is probed. An idempotent step, or one without effects, is tried again while its
+ * The step after an attempt to execute with an unknown outcome: its reply or its lease was lost. A probed
+ * step becomes `unknown` and is probed. An idempotent step, or one without effects, is tried again while its
  * recovery allows it. For an unsafe step a person is asked: its recovery has no other stage.
  */
 function lost(ending: Ending, failure: Failure): Step {
@@ -215,7 +215,7 @@ function reportedUndo(ending: Ending, report: Report): Step | undefined {
   }
 }
 
-/** An undo whose outcome is unknown is repeated, but not while the lost one may still act. */
+/** Repeats an undo with an unknown outcome, once the lost one can no longer act. */
 const undoLost = (ending: Ending, failure: Failure): Step =>
   undoAgain(
     ending,
@@ -244,9 +244,9 @@ const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went si
 const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive but did not advance' };
 
 /**
- * The record after a lost lease. The caller has checked that the lease ended without a report. For an attempt
- * to execute see `lost`; a probe or an undo is made again, as often as its limit allows.
- * @param failure why the attempt ended, if not because its lease did
+ * The record after a lost lease; the caller has checked that it ended without a report. For an attempt to
+ * execute see `lost`; a probe or an undo is made again, as often as its limit allows.
+ * @param failure why the attempt ended, if not because of its lease
  */
 export function leaseLost(
   step: AgentStep,
@@ -258,7 +258,7 @@ export function leaseLost(
   // The next attempt begins at once (a random value of 0 makes the backoff 0): the agent died, not its
   // service.
   const atOnce = record.mode !== 'probe' && failure === LEASE_LOST;
-  // Its process may act for as much longer.
+  // Its process may act for that much longer.
   const later = withLater(record, awayMs(inputs.away, record.claimedAt ?? 0));
   const ending = endingOf(step, later, { ...inputs, random: atOnce ? 0 : inputs.random });
   const isStalled = record.leaseUntil <= inputs.now && endedByStall(ending.variant, record);
@@ -278,9 +278,9 @@ const processDied = (exit: string | undefined): Failure => ({
 });
 
 /**
- * The record after the death of an attempt's process, or nothing if nothing follows from it: while the
- * attempt has its lease, the attempt is over; later its share of the process deadline is lowered, and work
- * that waits for that deadline comes sooner.
+ * The record after the death of an attempt's process; undefined if nothing follows. While the attempt has its
+ * lease, it ends. Later its share of the process deadline is lowered, and work that waits for that comes
+ * sooner.
  */
 export function afterDeath(
   step: AgentStep,
@@ -290,8 +290,7 @@ export function afterDeath(
 ): Step | undefined {
   const { token, now } = event;
   const deadlines = lowered(record, token, now + CLOCKS_DIFFER_MS);
-  // A process that dies in every attempt would use them all up at once: the next one waits as after a
-  // failure.
+  // Otherwise a process that dies in every attempt would use them all up at once: wait as after a failure.
   if (isLeased(record) && record.token === token)
     return leaseLost(step, { ...record, ...deadlines }, event, processDied(event.exit));
   if (deadlines === undefined || !canMoveStep(record.status, 'process-died')) return undefined;
@@ -300,7 +299,7 @@ export function afterDeath(
   return stepAfter(record, 'process-died', event, {
     ...deadlines,
     ...(isAwaited ? { retryAt: deadlines.processDeadlineAt + settleMs } : {}),
-    // It does not move on.
+    // Keeps the status.
     ...defined({ deferred: record.deferred }),
   });
 }

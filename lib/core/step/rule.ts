@@ -22,17 +22,17 @@ export interface Due {
   /** Epoch ms. */
   readonly at: number;
   readonly step?: string;
-  /** Absent if the execution itself does not change: a reminder, an announcement. */
+  /** Absent if the execution itself does not change, as for a reminder or an announcement. */
   readonly coming?: () => Coming;
 }
 
-/** The times' inputs besides the state. */
+/** What the due times depend on besides the state. */
 export interface Timing {
   /** The clock before the state was read. */
   readonly readAt: number;
   /** The open work of the state. */
   readonly work: readonly Work[];
-  /** Leases that could not be renewed since then get their length once more. */
+  /** A lease that could not be renewed since then gets its length once more. */
   readonly graceFrom?: number | undefined;
   readonly away?: readonly Away[] | undefined;
 }
@@ -43,10 +43,9 @@ export interface Rule {
   /** S12 the wake time is the earliest of these. Absent if only a write makes the rule due. */
   readonly dueAt?: (plan: Plan, state: Snapshot, timing: Timing) => readonly Due[];
   /**
-   * Describes what `apply` is about to do, by the note of its write, or by what comes next if it writes
-   * nothing.
+   * What `apply` is about to do, in words: by the note of its write, or, without a write, by what comes next.
    */
   readonly says: Readonly<Record<string, string>>;
-  /** It also applies to a state that was not just read. */
+  /** Set if it also applies to a state that was not just read. */
   readonly unread?: true;
 }

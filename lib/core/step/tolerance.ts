@@ -1,12 +1,12 @@
 /**
- * The work that a tolerated failure still waits for.
+ * When a tolerated failure is final.
  *
- * Owns: the time from which it is final, and why the step failed. Does not own: the write
- * (`execution/step-rules.ts`), the compensation (`ready.ts`).
+ * Owns: that time, and why the step failed. Does not own: the write (`execution/step-rules.ts`), the
+ * compensation (`ready.ts`).
  *
- * S20 if it was certainly not done: at once. If it may have acted and has an undo: once that has succeeded.
- * If it may have acted and has no undo: once a person says so; in a list, which asks no person about single
- * items, once nothing of the attempt can act any more.
+ * S20 at once, if the step was certainly not done. If it may have acted and has an undo, once that has
+ * succeeded. If it may have acted and has no undo, once a person says so; in a list, which asks no person
+ * about single items, once the attempt can no longer act.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
@@ -17,8 +17,8 @@ import { answersOwed, isBetweenStages, mayFail } from './turn.ts';
 import { OVER_TIME } from './within.ts';
 
 /**
- * When the failure of a step that may fail is final; `person` if one must be asked first, nothing while it is
- * being undone.
+ * When the failure of a step that may fail is final; 'person' if one must be asked first, undefined while it
+ * is being undone.
  */
 export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 'person' | undefined {
   if (isBetweenStages(record)) return undefined;
@@ -29,13 +29,13 @@ export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 
   if (record.status !== 'failed') return undefined;
   if (step.kind !== 'agent') return answersOwed(step, record) > 0 ? undefined : actsUntil;
   if (isOwed) return undefined;
-  // Nothing of an on-failure step is undone: if it is certain that it acted, nothing is asked.
+  // On-failure steps are never undone: if it is certain that one acted, no one is asked.
   const isKnown = plan.onFailureOf !== undefined && record.wrongAnswer !== undefined;
   const isSaid = isKnown || record.afterFailure === 'continue' || isItem;
   return is !== 'none' && !isSaid ? 'person' : actsUntil;
 }
 
-/** The times at which failures become final by themselves. */
+/** When failures become final by themselves. */
 export const toleratedTimes = (plan: Plan, { execution, steps }: Snapshot): number[] =>
   isPerforming(execution.status)
     ? plan.steps.flatMap((step) => {

@@ -2,7 +2,7 @@
  * Which steps can begin now, by their predecessors and their conditions.
  *
  * Owns: a step's turn and condition, when a failure is final, and whether child executions may be under way
- * that no record shows yet. Does not own: the pieces of work that follow (`ready.ts`).
+ * without a record. Does not own: the resulting pieces of work (`ready.ts`).
  *
  * S7 a step is ready only when its predecessors are done, skipped or tolerated.
  */
@@ -34,7 +34,7 @@ const OUTCOMES: Readonly<Partial<Record<Step['status'], string>>> = {
   skipped: 'skipped',
 };
 
-/** What expressions may read. Reading a large value that is not loaded throws `NotLoaded`. */
+/** The values that expressions may read. Reading a large value that is not loaded throws `NotLoaded`. */
 export function scopeOf(state: Snapshot): Scope {
   const { execution, steps } = state;
   const recordOf = (step: string): Step | undefined => (Object.hasOwn(steps, step) ? steps[step] : undefined);
@@ -43,7 +43,7 @@ export function scopeOf(state: Snapshot): Scope {
     ...(execution.inputAt === undefined ? {} : { loadedInput: (): Json => inputIn(state) }),
     output: (step): Json | undefined => {
       const record = recordOf(step);
-      // After the end every recorded output may be shown, even of what was undone.
+      // After the end every recorded output may be shown, even of an undone step.
       const isShown =
         record?.status === 'done' || keepsAnswers(record) || execution.status === 'following-up';
       return isShown ? outputIn(state, record) : undefined;
@@ -76,11 +76,13 @@ const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
   'compensation-failed',
 ]);
 
-/** The step has not failed yet: its next stage begins once the effects of the current one are undone. */
+/**
+ * True if the step has not failed for good: its next stage begins once the current one's effects are undone.
+ */
 export const isBetweenStages = (record: Step | undefined): boolean =>
   record?.nextStage !== undefined && record.status !== 'compensation-failed';
 
-/** The failed items of a part of a list, whether or not they are undone yet. */
+/** The failed items of a part of a list, undone or not. */
 export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
   plan.steps.flatMap(({ name }) => {
     const record = snapshot.steps[name];
@@ -88,30 +90,33 @@ export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
   });
 
 /**
- * Whether the execution goes on if the step fails: its failure is tolerated, and neither a person nor the
+ * True if the execution goes on when the step fails: its failure is tolerated, and neither a person nor the
  * deadline of a question has decided otherwise. If a condition reads the outcome of a child step, the child's
- * failure must have left nothing in effect. A child that succeeded with an unusable output has not failed.
+ * failure must have left no effect. A child that succeeded with an unusable output has not failed.
  */
 export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): boolean {
   if (!isTolerated(step) || record?.afterFailure === 'stop') return false;
   const ends = Object.values(record?.children?.ended ?? {});
-  // A repeat fails although its latest round succeeded if no other is allowed; what the rounds did stays.
+  // A repeat may fail after a successful round, if no other round is allowed; the effects of its rounds stay.
   const maySucceed = isRepeated(step);
   return ends.every(({ status, clean }) =>
     status === 'succeeded' ? maySucceed : clean || !isOutcomeRead(plan, step.name),
   );
 }
 
-/** The failure of the step is not final: its undo is still to come, and until then a late success counts. */
+/**
+ * True while the step's failure is not final: its undo is still to come, and a late success counts until
+ * then.
+ */
 export const isFailureOpen = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
   isBetweenStages(record) || mayFail(plan, step, record);
 
-/** A late success of the step still counts: the execution goes on, or may after a pause. */
+/** True if a late success of the step still counts: the execution goes on, or may after a pause. */
 export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }: Snapshot): boolean =>
   (isPerforming(execution.status) || isUndecided(execution.status)) &&
   isFailureOpen(plan, step, steps[step.name]);
 
-/** In a part of a list, the first failed item beyond those that are tolerated; else nothing. */
+/** In a part of a list, the first failed item beyond those that are tolerated; otherwise undefined. */
 export const firstTooMany = (plan: Plan, snapshot: Snapshot): Step | undefined =>
   plan.tolerated === undefined ? undefined : failedItems(plan, snapshot)[plan.tolerated];
 
@@ -126,11 +131,11 @@ export function failureOf(plan: Plan, snapshot: Snapshot): Step | undefined {
   return step && snapshot.steps[step.name];
 }
 
-/** Its predecessors are done, skipped or tolerated. */
+/** True if its predecessors are done, skipped or tolerated. */
 export const isTurn = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.after.every((name) => isSatisfied(snapshot.steps[name]));
 
-/** The time at which the step's turn began; a retry or the end of its execution begins a new turn. */
+/** When the step's turn began; a retry or the end of its execution begins a new turn. */
 export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
   Math.max(
     snapshot.execution.startedAt,
@@ -139,17 +144,19 @@ export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
     ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0),
   );
 
-/** The step has not begun: it has no record, or one that counts as none (`execution/after-retry.ts`). */
+/**
+ * True if the step has not begun: it has no record, or one that counts as none (`execution/after-retry.ts`).
+ */
 export const isUnbegun = (record: Step | undefined): boolean =>
   record === undefined || record.status === 'ready';
 
-/** Its agent was never called: it was deferred before its first attempt. */
+/** True if its agent was never called: it was deferred before its first attempt. */
 export const isUntried = ({ kind }: PlanStep, record: Step | undefined): boolean =>
   kind === 'agent' && record?.status === 'retrying' && record.attempt === 0;
 
 /**
- * The status that people are shown: a step without a record waits for others or for an agent, and one that
- * was never tried is not retrying.
+ * The status that people see. A step without a record waits for others or for an agent; one that was never
+ * tried is not retrying.
  */
 export const shownStatus = (step: PlanStep, snapshot: Snapshot): StepStatus | 'pending' => {
   const record = snapshot.steps[step.name];
@@ -161,22 +168,22 @@ export const shownStatus = (step: PlanStep, snapshot: Snapshot): StepStatus | 'p
   return isUntried(step, record) ? 'ready' : record.status;
 };
 
-/** The step has not begun, and it is its turn. It is ready if its condition holds as well (`applies`). */
+/** True if the step has not begun and it is its turn. It is ready if its condition holds, too (`applies`). */
 export const isTurnToBegin = (step: PlanStep, snapshot: Snapshot): boolean =>
   isUnbegun(snapshot.steps[step.name]) && isTurn(step, snapshot);
 
-/** The step has no condition, or its condition holds. */
+/** True if the step has no condition, or its condition holds. */
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluateExpression(step.when, scopeOf(snapshot)) === true;
 
-/** The end of a child is not recorded yet, so it may be under way, even if no record shows its start. */
+/** True if the end of a child is not recorded yet: it may be under way, even if no record shows its start. */
 export const hasOpenChildren = (children: Children | undefined): boolean =>
   children !== undefined && Object.keys(children.ended).length < children.count;
 
 /**
- * The number of the last successful round before the current one (or, while the step is undone, before the
- * one that is being undone); 0 if there is none. Failed tries do not count: another try follows one only if
- * it left nothing in effect, or a person said so.
+ * The number of the last successful round before the current one, or, during an undo, before the one that is
+ * being undone; 0 if there is none. Failed tries do not count: another try follows only one that left no
+ * effect, or that a person vouched for.
  */
 export function roundBelow({ rounds, try: latest = 1 }: Children): number {
   let number = (rounds?.compensating ?? latest) - 1;
@@ -184,13 +191,13 @@ export function roundBelow({ rounds, try: latest = 1 }: Children): number {
   return number;
 }
 
-/** A round before the current one has succeeded and is not undone. */
+/** True if a round before the current one has succeeded and is not undone. */
 export const hasEarlierRounds = (children: Children | undefined): boolean =>
   (children?.rounds?.done ?? 0) > 0 && children !== undefined && roundBelow(children) > 0;
 
 /**
- * Whether the answers of successful rounds must still be read: the step may fail, and has. The effects of
- * those rounds stay, so the author learns of them whatever ended the others.
+ * How many answers of successful rounds must still be read, because the step has failed and may fail. The
+ * effects of those rounds stay, so the author gets their answers whatever ended the others.
  */
 export const answersOwed = (step: PlanStep, record: Step): number => {
   const { status, children } = record;
@@ -199,19 +206,19 @@ export const answersOwed = (step: PlanStep, record: Step): number => {
   return (children.rounds?.done ?? 0) + (children.ended[0]?.status === 'succeeded' ? 1 : 0);
 };
 
-/** Its failure is tolerated, and its output contains the earlier rounds' answers. */
+/** True if its failure is tolerated and its output contains the earlier rounds' answers. */
 const keepsAnswers = (record: Step | undefined): boolean =>
   record?.status === 'tolerated' && record.children?.rounds !== undefined;
 
-/** Some of the step's child executions are stopped, and others must still be. */
+/** True if some of the step's child executions are stopped and others must still be. */
 export const isStopping = (record: Step | undefined): boolean =>
   record?.status === 'compensating' && record.children?.stop !== undefined;
 
-/** The step's `within` has passed, and some of its child executions must still be stopped. */
+/** True if the step's `within` has passed and some of its child executions must still be stopped. */
 export const isEnding = (children: Children | undefined): boolean =>
   children?.stop !== undefined && children.stop.below < children.count;
 
-/** A process that read an older state may be starting the step's child executions at this moment. */
+/** True if a process that read an older state may be starting the step's child executions now. */
 export const mayHaveChildren = (step: PlanStep, snapshot: Snapshot): boolean =>
   hasChildren(step) &&
   (snapshot.steps[step.name]?.status === 'running' ||

@@ -1,12 +1,11 @@
 /**
  * The time of a step (`within`): from its turn on, all its attempts, waits and retries.
  *
- * Owns: when it is over, with the time of pauses given back. Does not own: what is written then
- * (`waiting/waits.ts`, for child executions `waiting/child.ts`), the abort of an attempt
- * (`agent/attempt.ts`).
+ * Owns: when it is over, including the time that pauses give back. Does not own: what is written then
+ * (`waiting/waits.ts`, for child executions `waiting/child.ts`), aborting an attempt (`agent/attempt.ts`).
  *
- * When it is over nothing new of the step begins. Work that resolves an outcome (a probe, the undo, a
- * question to a person) has times of its own.
+ * When it is over, the step begins nothing new. Work that resolves an outcome (a probe, the undo, a question
+ * to a person) has times of its own.
  */
 
 import type { PlanStep } from '../plan/plan.ts';
@@ -18,9 +17,9 @@ import { type Execution, pauseOf } from '../records/state.ts';
 import { turnAt } from './turn.ts';
 
 /**
- * The time of pauses since then, which is given back, and the number of the latest of them. A pause counts
- * once it is over.
- * @param beyond only pauses with a higher number count
+ * The time of pauses since then, which is given back, and the latest pause's number. A pause counts once it
+ * is over.
+ * @param beyond counts only pauses with a higher number
  */
 export function pausesSince(
   { pauses = [], earlierPauses }: Pick<Execution, 'pauses' | 'earlierPauses'>,
@@ -45,14 +44,14 @@ export const pausedSince = (
   sinceAt: number,
 ): number => pausesSince(execution, sinceAt).ms;
 
-/** When the time of a step is over whose turn has come; a retry by a person gives it its time once more. */
+/** When the time of a step whose turn has come is over; a retry by a person gives it its time once more. */
 export function timeOverAt(step: PlanStep, snapshot: Snapshot): number {
   if (step.withinMs === undefined) return Number.POSITIVE_INFINITY;
   const sinceAt = Math.max(turnAt(step, snapshot), snapshot.steps[step.name]?.againAt ?? 0);
   return sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt);
 }
 
-/** The instant with which times are compared: no time passes during a pause. */
+/** The instant to compare times with: no time passes during a pause. */
 export const nowWithoutPause = (execution: Execution, now: number): number =>
   Math.min(now, pauseOf(execution)?.at ?? now);
 

@@ -1,10 +1,10 @@
 /**
- * The audit's judgement of the state table itself, without its indexes.
+ * Judges the state table itself, without its indexes, for the audit.
  *
  * Owns: which record is out of order, and its repair. Does not own: reading the table
  * (`supervisor/audit.ts`).
  *
- * S12 every open execution has a wake time in a shard that is swept. No code removes one; a hand in the
+ * S12 every open execution has a wake time in a shard that is swept. No code removes one, but a person in the
  * table, a restore, or a lower number of shards can.
  */
 
@@ -22,7 +22,7 @@ export type Found =
       readonly kind: 'execution';
       readonly execution: Execution;
       /**
-       * The place of its wake time in the index: none, a shard that no supervisor sweeps, or one that is
+       * Where the index has its wake time: nowhere, in a shard that no supervisor sweeps, or in one that is
        * swept.
        */
       readonly wake: 'none' | 'unswept' | 'swept';
@@ -33,7 +33,7 @@ export type Found =
   | FoundInput
   | FoundQueued
   | FoundMail
-  /** A newer version's record, or a damaged one. */
+  /** A damaged record, or a newer version's. */
   | { readonly kind: 'unreadable'; readonly executionId: string };
 
 export interface FoundInput {
@@ -85,8 +85,8 @@ export const besideOf = (found: Beside): Step | Question =>
   found.kind === 'step' ? found.step : found.question;
 
 /**
- * Sets the wake time to now, in its right place: the next sweep evaluates it. Nothing for an execution that
- * is in order.
+ * Sets the wake time to now, in a swept shard, so that the next sweep evaluates it. Undefined for an
+ * execution that is in order.
  */
 export function heal(
   found: Extract<Found, { kind: 'execution' }>,
@@ -102,18 +102,18 @@ export function heal(
   return writing(execution.id, { execution: healed }, IDLE, { what: 'wake-time-healed', detail: wake });
 }
 
-/** Whether the execution must be read to decide: for an item that waits in a queue, long after it came. */
+/** True if the execution must be read to decide; for an item in a queue, only long after it came. */
 export const mayBeLeftBehind = (found: Found, now: number): boolean =>
   found.kind !== 'queued' || isLongAgo(found.queued.place, now);
 
-/** @param execution beside which it lies, or which waits, if there is one */
+/** @param execution the one that it is beside, or that waits, if there is one */
 export function isLeftBehind(
   found: Beside | FoundInput | FoundQueued | FoundMail,
   execution: Execution | undefined,
   now: number,
 ): boolean {
   if (found.kind === 'queued') return !mayBePlaced(found.queued, execution);
-  // It exists before its execution: an input that no record names may belong to a start under way.
+  // An input exists before its execution: one that no record names may belong to a start under way.
   if (found.kind === 'input') return execution?.inputKey !== found.key && isLongAgo(found.storedAt, now);
   // It came after its execution, which has no second life under that name.
   if (found.kind === 'mail') return execution?.life !== found.life;

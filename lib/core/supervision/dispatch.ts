@@ -1,15 +1,15 @@
 /**
  * Dispatch: which pieces of work an evaluation sends, when a supervisor defers them instead, and what brings
- * the wake time forward between the sweeps of supervisors.
+ * the wake time forward between sweeps.
  *
- * Owns: an agent's sends, a supervisor's repeated ones, the choice between sending, deferring and waiting for
- * a later sweep; which deferred work is due earlier if an operator has its agent called now. Does not own:
- * the state of breakers and the rate of a sweep (they come with the event as admissions), the gaps and the
+ * Owns: an agent's sends, a supervisor's repeated sends, choosing between sending, deferring and waiting for
+ * a later sweep; which deferred work is due earlier if an operator makes its agent be called now. Does not
+ * own: the state of breakers and the rate of a sweep (the event brings them as admissions), the gaps and the
  * wake time after any write (`wake-time.ts`), which executions an operator wakes (`scheduler/try-now.ts`).
  *
- * S16 an agent sends only work that its own step affects; a supervisor repeats unclaimed work, after gaps
- * that grow to a quarter of an hour, or the pickup if longer. Only a supervisor sends deferred work, when its
- * time has come.
+ * S16 an agent sends only work that its own step affects. A supervisor repeats unclaimed work, after gaps
+ * that grow to a quarter of an hour, or to the pickup time if longer. Only a supervisor sends deferred work,
+ * when its time has come.
  */
 
 import { type DecisionInputs, executionAfter, stepAfter } from '../decisions/change.ts';
@@ -41,7 +41,7 @@ import {
   wasSentSinceDeferred,
 } from './wake-time.ts';
 
-/** If the next repetition is more horizons away than this, deferring costs less than evaluating meanwhile. */
+/** If the next repetition is more horizons away than this, deferring is cheaper than evaluating meanwhile. */
 const MAX_HORIZONS = 4;
 
 const waits = (work: Work, now: number): boolean => work.deferred !== undefined && work.dueAt > now;
@@ -54,7 +54,7 @@ export function send(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   return { ...nothing(), sends: work.flatMap((piece) => sendOf(plan, piece, state, event.now)) };
 }
 
-/** A piece of work is affected by a step: its own, a predecessor, or (undoing) a dependent. */
+/** True if a step affects a piece of work: its own, a predecessor's, or for an undo a dependent's. */
 function isAffected(plan: Plan, affected: AffectedSteps, work: Work): boolean {
   if (affected === 'all') return true;
   const { name, after } = work.step;
@@ -75,9 +75,9 @@ function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
 }
 
 /**
- * A supervisor's last act: defer or repeat unclaimed work, and set the next wake time. One write, then the
+ * A supervisor's last act: defers or repeats unclaimed work, and sets the next wake time. One write, then the
  * sends.
- * @param rules those of the execution's status: the wake time is the earliest time at which one is due
+ * @param rules those of the execution's status; the wake time is the earliest time at which one is due
  */
 export function supervise(plan: Plan, state: Snapshot, event: Evaluation, rules: readonly Rule[]): Decision {
   const { execution } = state;
@@ -113,8 +113,9 @@ interface Chosen {
 }
 
 /**
- * It was sent, its pickup time is over, and no agent has taken it: the next repetition is far; or no deadline
- * ends it and repetitions no longer become rarer, so the record says since when nobody takes it (L1).
+ * When to defer work that was sent and not taken within its pickup time. Either the next repetition is far
+ * off; or no deadline ends the work and repetitions no longer become rarer, so that the record must say since
+ * when no agent takes it (L1).
  */
 function unclaimedUntil(piece: Work, state: Snapshot, horizon: number, now: number): number | undefined {
   const { execution, steps } = state;
@@ -130,8 +131,8 @@ function unclaimedUntil(piece: Work, state: Snapshot, horizon: number, now: numb
 }
 
 /**
- * After a long wait in a long queue: defer by at most the time already waited, which at most doubles the
- * delay. Only if it is alone: a deferred piece is claimed with the execution's record, so siblings in the
+ * After a long wait in a long queue, defers for at most the time already waited, which at most doubles the
+ * delay. Only for a single piece: deferred work is claimed with the execution's record, so siblings in the
  * queue would all claim together.
  */
 function turnAt(
@@ -142,7 +143,7 @@ function turnAt(
 ): number | undefined {
   const laterAt = later[workKey(piece)];
   const busyMs = (admissions?.[piece.step.agent]?.busyUntil ?? 0) - now;
-  // Work deferred because of a full queue has waited since it arose. A backoff or a dead service does not
+  // Work deferred because of a full queue has waited since it arose; a backoff or a dead service does not
   // count.
   const waitedMs = now - (piece.deferred?.why === 'unclaimed' ? piece.sinceAt : piece.dueAt);
   const isLong = Math.min(busyMs, waitedMs) > MAX_HORIZONS * horizon;
@@ -162,7 +163,7 @@ function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[])
   for (const { piece } of chosen) {
     const { notBefore } = admissions[piece.step.agent] ?? {};
     if (notBefore === undefined || notBefore.why === 'unclaimed') continue;
-    // Work that is not due yet may find its agent deployed.
+    // Work that is not due yet may find its agent deployed by then.
     const isEarly = notBefore.why === 'not-deployed' && piece.dueAt > event.now;
     if (!isEarly) return defer(state, event, piece, notBefore);
   }
@@ -174,8 +175,8 @@ function defer(state: Snapshot, event: Evaluation, piece: Work, until: NotBefore
   if (!event.fresh) return nothing(evaluateNext());
   const { step, retryAt, note } = deferral(piece, state, until, event);
   const { execution } = state;
-  // Another supervisor that has read the piece before it is due counts it as sent, and may have set the wake
-  // time accordingly (S12): one of the two writes conflicts.
+  // Another supervisor that read the piece before it is due counts it as sent, and may have set the wake time
+  // accordingly (S12): so one of the two writes must conflict.
   const watched =
     piece.dueAt > event.now
       ? executionAfter(execution, 'set-wake-time', event, {
@@ -190,7 +191,7 @@ function defer(state: Snapshot, event: Evaluation, piece: Work, until: NotBefore
 
 interface RateLimited {
   readonly now: readonly Chosen[];
-  /** By work key: overdue, but not before this time, because the sweep has sent enough to its agent. */
+  /** By work key: overdue, but not sent before this time, because the sweep has sent enough to its agent. */
   readonly later: Readonly<Record<string, number>>;
 }
 
@@ -243,10 +244,9 @@ function dispatch(
 }
 
 /**
- * S12 a wait or a callback whose turn has come, or work that was deferred for a dead service, may be due
- * before the wake time. If a supervisor evaluates it, its own write says so; in any other process this rule
- * brings the wake time forward. It also makes deferred work due earlier, if an operator has its agent called
- * now.
+ * S12 brings the wake time forward in any process but a supervisor, whose own write sets it: a wait or a
+ * callback whose turn has come, or work deferred for a dead service, may be due earlier. It also makes
+ * deferred work due earlier if an operator makes its agent be called now.
  */
 export const wakeEarlier: Rule = {
   apply: (plan, state, event) => {
@@ -263,10 +263,10 @@ export const wakeEarlier: Rule = {
 };
 
 /**
- * F3 while the wake time is overdue, a supervisor that read the execution before a wait began may be at work.
- * It would set a wake time up to a horizon later, so the record is written unchanged, and that write
- * conflicts. A claim's copy may be older than the latest sweep: it is read again. The rule is the last, and
- * ends the evaluation: it would apply again.
+ * F3 while the wake time is overdue, a supervisor that read the execution before a wait began may be at work,
+ * and would set a wake time up to a horizon later. So the record is written unchanged, and the supervisor's
+ * write conflicts. A claim's copy may be older than the latest sweep: it is read again. This rule is the last
+ * and ends the evaluation, because it would apply again.
  */
 export const outdateSweeps: Rule = {
   apply: (plan, state, event) => {
@@ -295,7 +295,7 @@ interface Waiting {
   readonly dueAt: number;
 }
 
-/** The work that waits for this agent alone, and could be due earlier. */
+/** The work that only waits for this agent, and could be due earlier. */
 export const waitingFor = (plan: Plan, state: Snapshot, { agent, at }: TryNow): readonly Waiting[] =>
   openWork(plan, state).flatMap((work) => {
     const record = state.steps[work.step.name];
@@ -307,8 +307,8 @@ export const waitingFor = (plan: Plan, state: Snapshot, { agent, at }: TryNow): 
 const isForAgent = ({ deferred }: Work): boolean => deferred?.why === 'breaker' || deferred?.why === 'paused';
 
 /**
- * The write for the first of them; nothing if none is left. S12 the same write brings the wake time forward.
- * S10 an undo is not due while an earlier attempt of it may act.
+ * Makes the first of them due; undefined if none is left. S12 the same write brings the wake time forward.
+ * S10 an undo is not due while an earlier attempt at it may act.
  */
 function duePromptly(
   plan: Plan,

@@ -1,11 +1,11 @@
 /**
  * Notices what puts an execution at risk, in writes that are made anyway.
  *
- * Sets and clears `riskSince` in such writes. It never writes by itself; no decision reads it. A healthy
- * execution never has it; one that has recovered may keep it until its next write, at its wake time at the
+ * Sets and clears `riskSince` in such writes, and never writes by itself; no decision reads it. A healthy
+ * execution never has it. One that has recovered may keep it until its next write, at its wake time at the
  * latest.
  *
- * Owns: `riskSince` and its reason, also when time is running out, so that the writer announces it once;
+ * Owns: `riskSince` and its reason, even when only time is running out, so that the writer announces it once;
  * which step has a question, for lists. Does not own: when time is running out, and what is overdue
  * (`records/risk.ts`).
  */
@@ -18,13 +18,13 @@ import { agentsWaitedFor, isLate } from '../records/risk.ts';
 import { type Execution, isTerminal, type RiskReason, type Step } from '../records/state.ts';
 import { variantOf } from '../step/recovery.ts';
 
-/** @param decision its write of the execution's record, if it has one, includes this */
+/** @param decision the risk is added to its write of the execution's record, if it has one */
 export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: Decision): Decision {
   const { write } = decision;
   if (write?.execution === undefined) return decision;
   const { riskSince, risk: before, asks: asked, ...execution } = write.execution;
   const reason = isTerminal(execution.status) ? undefined : reasonFound();
-  // The same object for the same reason, so that an unchanged record is not written.
+  // Keeps the same object for the same reason, so that an unchanged record is not written.
   const risk = isSame(before, reason) ? before : reason;
   const since = reason && (riskSince ?? begunAt(reason) ?? now);
   const asks = execution.status === 'waiting' ? asksNow() : undefined;
@@ -32,13 +32,13 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
   const noticed: Execution = { ...execution, ...defined({ riskSince: since, risk, asks }) };
   return { ...decision, write: { ...write, execution: noticed } };
 
-  /** A partial read clears nothing: the reason may be in a record that was not read. */
+  /** A partial read clears no reason: it may be in a record that was not read. */
   function reasonFound(): RiskReason | undefined {
     const found = reasonOf(plan, execution as Execution, now, recordOf);
     return state.isReadInPart ? (before ?? found) : found;
   }
 
-  /** An unclaimed message is late since it could be claimed, not since that was noticed. */
+  /** An unclaimed message is late since it could be claimed, not since this was noticed. */
   function begunAt({ why, step = '' }: RiskReason): number | undefined {
     const deferred = recordOf({ name: step })?.deferred;
     return why === 'unclaimed' && deferred?.why === why ? deferred.since : undefined;
@@ -66,7 +66,7 @@ function askedAbout(state: Snapshot, { question }: Write): string | undefined {
   return first?.step ?? openQuestions(after).find(({ kind }) => kind === 'approval')?.step;
 }
 
-/** First a reason that blocks it, then its time, then a last try that may still succeed. */
+/** The reason: first one that blocks it, then its time, then a last try that may still succeed. */
 function reasonOf(
   plan: Plan,
   execution: Execution,
@@ -90,9 +90,7 @@ function reasonOf(
 
 const MOST_AGENTS = 10;
 
-/**
- * The other agents that steps wait for: with only one reason it would seem that nothing waits for the others.
- */
+/** Other agents that steps wait for; without them it would seem that nothing waits for these. */
 function othersOf(stopped: RiskReason, risky: readonly RiskReason[]): readonly string[] | undefined {
   const named = agentsWaitedFor(stopped);
   const others = [...new Set(risky.flatMap(agentsWaitedFor))].filter((agent) => !named.includes(agent));
@@ -109,12 +107,12 @@ const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
 ]);
 
 /**
- * It is deferred, for example because its agent is missing, or a probe could not tell, or nothing is left to
- * try but the present stage.
+ * Why the step is at risk: it is deferred, for example because its agent is missing; a probe could not tell;
+ * or only the present stage is left to try.
  */
 function whyRisky(step: PlanStep, record: Step): RiskReason['why'] | undefined {
   const deferred = record.deferred?.why;
-  // Waiting for a slot of a rate is what its author wants; if it takes too long, the execution is late.
+  // Waiting for a slot of a rate is what the author wants; if it takes too long, the execution is late.
   if (deferred !== undefined && deferred !== 'rate') return deferred;
   if (!UNDER_WAY.has(record.status)) return undefined;
   if (isProbedInVain(record)) return 'cannot-tell';
@@ -124,7 +122,7 @@ function whyRisky(step: PlanStep, record: Step): RiskReason['why'] | undefined {
 const isProbedInVain = ({ status, probes }: Step): boolean =>
   (status === 'unknown' || status === 'accepted' || status === 'probing') && probes > 0;
 
-/** On the last of an agent's several stages, or at the last attempt of its only stage. */
+/** True on the last of an agent's several stages, or at the last attempt of its only stage. */
 function isOnLastStage(step: PlanStep, { stage, stageAttempt }: Step): boolean {
   const recovery = recoveryOf(step);
   const last = recovery.findLastIndex(({ kind }) => kind !== 'askPerson') + 1;

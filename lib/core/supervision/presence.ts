@@ -1,18 +1,18 @@
 /**
  * Presence: until when a supervisor is certainly at work.
  *
- * Owns: its shape, and which writes need one. Does not own: who promises it (`supervisor/stay.ts`), who calls
- * a supervisor because there is none (`engine/wake-up.ts`).
+ * Owns: its shape, and which writes need one. Does not own: who promises it (`supervisor/stay.ts`), calling a
+ * supervisor if there is none (`engine/wake-up.ts`).
  *
- * L2 ticks come once a minute, and one that finds nothing due before the next ends at once: a wake time that
- * is written just after it would be met up to a minute late. The next tick sees every later wake time.
+ * L2 ticks come once a minute, and one that finds nothing due before the next ends at once: a wake time
+ * written just after that would be met up to a minute late. The next tick sees every later wake time.
  */
 
 /** One record for all shards: a supervisor that stays sweeps its own and visits the others. */
 export interface Presence {
   readonly version: number;
   readonly writeId: string;
-  /** A write before this time is seen by a supervisor that sweeps, or by the tick that follows it. */
+  /** Writes before this time are seen by a supervisor that sweeps, or by the tick after it. */
   readonly untilAt: number;
 }
 
@@ -20,9 +20,9 @@ export interface Presence {
 export const TICK_MS = 60_000;
 
 /**
- * Whether a write leaves work that no tick sees in time.
+ * True if a write leaves work that no tick sees in time.
  * @param wakeAt as written
- * @param beforeAt before the write; nothing if there was no record
+ * @param beforeAt before the write; undefined if there was no record
  */
 export const needsPresence = (
   wakeAt: number | undefined,
@@ -32,8 +32,8 @@ export const needsPresence = (
   wakeAt !== undefined && wakeAt < now + TICK_MS && wakeAt < (beforeAt ?? Number.POSITIVE_INFINITY);
 
 /**
- * Whether a supervisor is certainly at work. No right clock promises more time: a clock that was ahead has,
- * and supervisors are called as if it had promised nothing.
+ * True if a supervisor is certainly at work. No right clock promises more time than two ticks: a clock that
+ * was ahead has, so that promise is ignored.
  */
 export const isPromised = (untilAt: number, now: number): boolean =>
   untilAt > now && untilAt <= now + 2 * TICK_MS;

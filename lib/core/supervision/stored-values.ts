@@ -1,15 +1,15 @@
 /**
- * Large values of executions that are gone: how long their objects are kept, and when they may be removed.
+ * Large values of executions that are gone: how long their objects are kept, and when they are removed.
  *
- * Owns: the mark that says since when an execution is gone, and what follows from a read. Does not own: the
- * keys of values (`records/large-values.ts`), the listing and the reads (`supervisor/audit-values.ts`).
+ * Owns: the mark that says since when an execution is gone, and what a read implies. Does not own: the keys
+ * of values (`records/large-values.ts`), listing and reading (`supervisor/audit-values.ts`).
  *
  * Invariants
- * - V5 no object is removed while the record of its execution, in its life, exists: an object is only removed
- *   if no record was found twice, 35 days apart, both strongly read, and at no pass in between was there one.
- *   A restore of the table brings records of the last 35 days back, and finds their values.
- * - V6 no object stays for ever: an object that no record names, because its write failed, is removed with
- *   its execution, or like a value of an execution that was never made.
+ * - V5 no object is removed while the record of its execution, in its life, exists: the record must have been
+ *   missing twice, 35 days apart, both times strongly read, and in every pass in between. A restore of the
+ *   table brings records of the last 35 days back, and finds their values.
+ * - V6 no object stays for ever. One that no record names, because its write failed, is removed with its
+ *   execution, or like a value of an execution that was never made.
  */
 
 import { isOf, valueKeyIn, valuesPrefixOf } from '../records/large-values.ts';
@@ -19,7 +19,7 @@ import type { Execution } from '../records/state.ts';
 /** How far back DynamoDB can restore a table. */
 export const VALUES_KEPT_MS: number = 35 * 86_400_000;
 
-/** Comes before every holder of a value in the order of keys, so that a listing shows it first. */
+/** Sorts before every holder of a value, so that a listing shows it first. */
 const MARK = '!absent';
 
 /** The mark of an execution's life: an object without content. */
@@ -37,13 +37,13 @@ export interface ValuesOfLife {
   readonly executionId: string;
   readonly life: string;
   readonly values: readonly Stored[];
-  /** Keys of marks: two audits at once may leave two. */
+  /** Keys of marks; two audits at once may leave two. */
   readonly marks: readonly string[];
-  /** The latest of them: a read at that time found no record. */
+  /** When the latest mark was made: a read at that time found no record. */
   readonly absentSince?: number;
 }
 
-/** Adds a listed object to those of its life; nothing for one that is neither a value nor a mark. */
+/** The part of a life that a listed object is; undefined if it is neither a value nor a mark. */
 function partOfLife(stored: Stored): ValuesOfLife | undefined {
   const key = valueKeyIn(stored.key);
   if (key !== undefined) return { executionId: key.executionId, life: key.life, values: [stored], marks: [] };
@@ -85,19 +85,19 @@ export function together(one: ValuesOfLife, other: ValuesOfLife): ValuesOfLife {
 }
 
 /**
- * Whether its execution may be gone: an execution is kept for the retention after its end, and no value of it
- * was put after that end. Other executions need not be read.
+ * True if its execution may be gone. An execution is kept for the retention after its end, and its values
+ * were put before that end, so others need not be read.
  */
 export const mayBeGone = ({ values, marks }: ValuesOfLife, retentionMs: number, now: number): boolean =>
   marks.length > 0 || values.some(({ storedAt }) => storedAt < now - retentionMs);
 
 export type ValuesVerdict =
   | { readonly kind: 'keep' }
-  /** It was found gone for the first time. */
+  /** The execution was found gone for the first time. */
   | { readonly kind: 'mark'; readonly key: string }
-  /** It exists again. */
+  /** The execution exists again. */
   | { readonly kind: 'unmark'; readonly keys: readonly string[] }
-  /** Includes the marks, once there is nothing else. */
+  /** The keys to remove; they include the marks once nothing else is left. */
   | { readonly kind: 'remove'; readonly keys: readonly string[] };
 
 const KEEP: ValuesVerdict = { kind: 'keep' };
@@ -112,7 +112,7 @@ export function verdictOf(
   if (isThere) return marks.length === 0 ? KEEP : { kind: 'unmark', keys: marks };
   if (absentSince === undefined) return { kind: 'mark', key: absentMark(executionId, life, now) };
   if (now < absentSince + VALUES_KEPT_MS) return KEEP;
-  // A value that was put since is impossible unless a clock was set: it waits for its turn.
+  // A value put since then, which needs a clock that was set, is kept until it is old enough.
   const keys = values.filter(({ storedAt }) => isLongAgo(storedAt, now)).map(({ key }) => key);
   return keys.length === 0 && values.length > 0 ? KEEP : { kind: 'remove', keys };
 }
@@ -123,7 +123,7 @@ export interface ValuesAudit {
   readonly writeId: string;
   /** When the pass began. */
   readonly startedAt: number;
-  /** Where the next run continues; absent: the pass is over. */
+  /** Where the next run continues; absent if the pass is over. */
   readonly cursor?: string;
   /** Objects listed, executions newly marked as gone, objects removed, lives that could not be handled. */
   readonly listed: number;

@@ -1,15 +1,15 @@
 /**
  * The wake time: the time at which a supervisor must evaluate an execution again.
  *
- * Owns: S12 and the gaps between a supervisor's repeated messages. Does not own: the times at which rules are
- * due (the `dueAt` of each rule).
+ * Owns: S12 and the gaps between a supervisor's repeated messages. Does not own: when rules are due (the
+ * `dueAt` of each rule).
  *
  * S12 it is the earliest of three times: a rule is due (a deadline, the end of a lease, a reminder); a
- * message that no agent took must be repeated; a horizon H has passed. The horizon is needed because claims
- * and heartbeats do not touch the wake time, so a lease may have begun unseen; H is no longer than the
- * shortest lease (`step/lease.ts`). H counts from the read while an agent may write at any moment, else from
- * when the next work is due. There is no horizon while the execution only waits for a time, an answer or a
- * child: the time is a deadline, and the write of an answer or of a child's end brings the wake time forward.
+ * message that no agent took must be repeated; a horizon H has passed. H is needed because claims and
+ * heartbeats do not touch the wake time, so a lease may have begun unseen; it is no longer than the shortest
+ * lease (`step/lease.ts`). H counts from the read while an agent may write at any moment, otherwise from when
+ * the next work is due. There is no horizon while the execution only waits for a time, an answer or a child:
+ * the time is a deadline, and the write of an answer or of a child's end brings the wake time forward.
  *
  * A supervisor's evaluation sets the wake time. Any other write of an open execution only brings it forward.
  */
@@ -40,10 +40,10 @@ import { hasEndDue } from '../waiting/child.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { isWaiting } from '../waiting/waits.ts';
 
-/** SQS delays a message by 15 minutes at most; the supervisor sends later messages when they are due. */
+/** SQS delays a message by at most 15 minutes; a supervisor sends later messages when they are due. */
 export const MAX_DELAY_MS = 900_000;
 
-/** A repeated dispatch waits no longer than this, so that a queue that comes back is used soon. */
+/** The longest gap between repeated dispatches, so that a queue that comes back is used soon. */
 const MAX_GAP_MS = 900_000;
 
 export const longestGapMs = ({ step: { pickupMs } }: Work): number => Math.max(MAX_GAP_MS, pickupMs);
@@ -56,9 +56,9 @@ export const wasSentSinceDeferred = (work: Work, dispatch: Dispatch | undefined)
   dispatch !== undefined && (work.deferred === undefined || dispatch.lastAt >= work.dueAt);
 
 /**
- * When the supervisor must send a piece of work that was not claimed: a pickup time after it was due, then
- * with doubling gaps. If it was deferred, or was due too late for a delayed message, no message was sent, so
- * it is sent when it is due.
+ * When the supervisor must send a piece of unclaimed work: a pickup time after it was due, then with doubling
+ * gaps. Work that was deferred, or due too late for a delayed message, was never sent, so it is sent when it
+ * is due.
  */
 export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): number {
   if (dispatch !== undefined && wasSentSinceDeferred(work, dispatch))
@@ -69,7 +69,7 @@ export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): numbe
 
 /** After an outage, dispatches may wait for a later sweep, and the ends of leases for a grace period. */
 interface Delays {
-  /** By work key, the earliest time to send it: this sweep has sent enough to its agent. */
+  /** By work key, the earliest time to send it, because this sweep has sent enough to its agent. */
   readonly later?: Readonly<Record<string, number>>;
   readonly graceFrom?: number | undefined;
   readonly away?: readonly Away[] | undefined;
@@ -77,7 +77,7 @@ interface Delays {
 
 /**
  * The next wake time: the earliest time at which a rule or a dispatch is due, but at most a horizon after the
- * time from which on nothing can be written unseen.
+ * time until which no unseen write is possible.
  * @param rules those of the execution's status
  * @param readAt the clock before `snapshot` was read
  */
@@ -104,8 +104,8 @@ export function nextWakeAt(
 
 /**
  * Part of every decision: after a write, an open execution is evaluated again within a horizon, or earlier if
- * the rule sets an earlier `wakeAt`. An overdue wake time is not moved, so that the delay of the evaluation
- * can be measured.
+ * the rule sets an earlier `wakeAt`. An overdue wake time is kept, so that the delay of the evaluation can be
+ * measured.
  * @param plan as it is stored
  */
 export function bringForward(
@@ -127,11 +127,10 @@ export function bringForward(
 }
 
 /**
- * If a step ends without a lease, its writer may have read the execution before a pause. In two cases the
- * write therefore includes the execution's record, so that it fails if the execution was paused since the
- * read. S12 the last step ends: the execution's end is due at once, but the wake time of a paused execution
- * is the deadline of its pause. L1 the step fails, or one without an answer or a message takes its default: a
- * pause extends the step's time.
+ * Adds the execution's record to the write of a step that ends without a lease, so that it fails if the
+ * execution was paused since it was read. There are two cases. S12 the last step ends: the execution's end is
+ * due at once, but a paused execution's wake time is the deadline of its pause. L1 the step fails, or takes
+ * its default without an answer or a message: a pause extends the step's time.
  */
 function withUnleasedEnd(
   plan: Plan,
@@ -150,7 +149,7 @@ function withUnleasedEnd(
   return isOver ? executionAfter(execution, 'set-wake-time', inputs, {}) : undefined;
 }
 
-/** The time from which H counts. Until then no agent writes a step, because no message has been sent. */
+/** When H begins to count: until then no agent writes a step, because no message has been sent. */
 function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt: number): number {
   const records = Object.values(snapshot.steps);
   if (snapshot.execution.status === 'paused') {
@@ -166,13 +165,13 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
     (isForward(snapshot.execution.status) && plan.steps.some((step) => isStarting(step, snapshot)));
   if (busy) return readAt;
   // A resolution, the answer to a callback and a child's notice bring the wake time forward in the same
-  // transaction, and the time of a wait is a deadline of its own: none of them can be missed.
+  // transaction, and a wait's time is a deadline of its own: none can be missed.
   const awaited = needsPerson(snapshot) || isAwaiting(plan, snapshot);
   const times = work.map((piece) => piece.dueAt);
   return times.length === 0 && !awaited ? readAt : Math.max(readAt, Math.min(...times));
 }
 
-/** Child executions of the step are being started, or must be. */
+/** True if child executions of the step are being started, or must be. */
 function isStarting(step: PlanStep, snapshot: Snapshot): boolean {
   if (!hasChildren(step)) return false;
   const record = snapshot.steps[step.name];
@@ -185,7 +184,7 @@ function isStarting(step: PlanStep, snapshot: Snapshot): boolean {
   );
 }
 
-/** A step is ended from outside the execution: by a time, an answer or its child executions. */
+/** True if a step is ended from outside the execution: by a time, an answer or its child executions. */
 const isAwaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   isWaiting(plan, snapshot) ||
   tryTimes(snapshot).length > 0 ||

@@ -1,9 +1,9 @@
 /**
- * Time that passed on the clock but for no attempt: the clock was set forward, or all processes were stopped.
+ * Time that passed on the clock but not for attempts: the clock was set forward, or all processes were
+ * stopped.
  *
- * Owns: its shape, and how much of a span it covers. Does not own: how it is noticed
- * (`supervisor/outage.ts`), what it lengthens (`step/lease.ts`): only an attempt's own time, never a time
- * that a workflow waits.
+ * Owns: its shape, and how much of a span it covers. Does not own: noticing it (`supervisor/outage.ts`), what
+ * it lengthens (`step/lease.ts`): only an attempt's own time, never a time that a workflow waits.
  */
 
 export interface Away {

@@ -1,15 +1,15 @@
 /**
- * Errors that are certainly a bug of the code that threw them, and say nothing about the service that it
+ * Errors that are certainly bugs of the code that threw them, and show nothing about the service that it
  * calls.
  *
- * Owns: which errors these are, and how one is written down. Does not own: what follows from one
- * (`step/breaker.ts`: nothing), what a person must do (`explain/words.ts`).
+ * Owns: which errors these are, and how one is written down. Does not own: what follows (`step/breaker.ts`:
+ * nothing), what a person must do (`explain/words.ts`).
  *
- * Only errors of the language itself are certain: a name that was not declared, a property of nothing, source
- * that cannot be read. `fetch` throws a TypeError if nothing answers, and parsers throw a SyntaxError because
- * of an answer: these remain the service's. A library's error has a class, a code, a cause or fields of its
- * own. In doubt the error is the service's. Classes are identified by name, because Jest and worker processes
- * have other class objects.
+ * Only errors of the language itself are certain: an undeclared name, a property of undefined, source that
+ * does not parse. `fetch` throws a TypeError if nothing answers, and parsers throw a SyntaxError because of
+ * an answer: these are the service's. A library's error has a class, a code, a cause or fields of its own. In
+ * doubt an error is the service's. Classes are identified by name, because Jest and worker processes have
+ * other class objects.
  */
 
 import { cut } from './text.ts';
@@ -26,7 +26,7 @@ const BAD_ARGUMENT = /^ERR_INVALID_ARG/;
 const OF_FETCH = /^(fetch failed|failed to fetch|load failed|network ?error|terminated)\b/i;
 const OF_PARSING = /\bJSON\b|\bto a BigInt\b/;
 
-/** Never throws. */
+/** True if the error is certainly a bug. Never throws. */
 export function isBug(error: unknown): error is Error {
   try {
     if (Object.prototype.toString.call(error) !== '[object Error]') return false;

@@ -2,16 +2,16 @@
  * Attempts of one agent that a bug in its code has ended, kept beside its breaker. They neither open nor keep
  * open the breaker, because its service is not involved.
  *
- * Owns: how they are counted, and how long they are news. Does not own: which errors are bugs
- * (`bug.ts`), the words (`explain/situation.ts`).
+ * Owns: how they are counted, and how long they are reported. Does not own: which errors are bugs (`bug.ts`),
+ * the words (`explain/situation.ts`).
  */
 
 import type { Failure } from './failure.ts';
 
 export interface Bugs {
   /**
-   * The first and the latest of a row; answers in between do not end it, because a bug may need certain
-   * inputs.
+   * The first since the last longer quiet, and the latest. Answers in between do not matter, because a bug
+   * may need certain inputs.
    */
   readonly since: number;
   readonly at: number;
@@ -21,7 +21,9 @@ export interface Bugs {
   readonly failure: Failure;
 }
 
-/** If nothing comes for this long, the row is over: the code was fixed, or nothing meets the bug any more. */
+/**
+ * Without a bug for this long they are no longer reported: the code was fixed, or no input reaches the bug.
+ */
 export const BUG_NEWS_MS = 900_000;
 
 export function bugsAfter(before: Bugs | undefined, attempts: number, failure: Failure, now: number): Bugs {

@@ -1,18 +1,18 @@
 /**
- * Who made a call, as the gateway in front of the API vouches for it.
+ * Who made a call, according to the gateway in front of the API.
  *
  * Owns: the shape, its allowed contents, how it is written for people, and which callers are one person. Does
- * not own: what a gateway says (`api/callers.ts`), who may answer what (`records/people.ts`).
+ * not own: reading what a gateway says (`api/callers.ts`), who may answer what (`records/people.ts`).
  *
- * No name is taken from a caller itself. If it is unclear whether two callers are one person, they count as
- * one. Mistaking two people for one only makes somebody else answer; mistaking one for two lets a person
- * approve their own work.
+ * No caller names itself. If it is unclear whether two callers are one person, they count as one. Mistaking
+ * two people for one only makes another person answer; mistaking one for two would let a person approve their
+ * own work.
  */
 
 export interface Caller {
   /**
-   * `local`: on a laptop, where a name is not checked. `trigger`: no person, but a schedule, an event or a
-   * queue.
+   * `local`: on a laptop, where a name is not checked. `trigger`: a schedule, an event or a queue, not a
+   * person.
    */
   readonly kind: 'iam' | 'jwt' | 'local' | 'trigger';
   /**
@@ -31,7 +31,7 @@ export const MAX_CALLER_CHARS = 640;
 /** Printable ASCII: a name is shown in terminals and logs. */
 const CALLER_NAME = /^[\x20-\x7e]+$/;
 
-/** Whether it may become a part of a record. */
+/** True if the name may be part of a record. */
 export const isCallerName = (name: string): boolean =>
   name.length <= MAX_CALLER_CHARS && CALLER_NAME.test(name);
 
@@ -51,11 +51,11 @@ const ROLE_SESSION = /^(arn:[a-z-]+:sts::\d+:assumed-role\/([^/]+))\/(.+)$/;
 const USER = /^arn:[a-z-]+:iam::\d+:user\//;
 
 /**
- * The person behind a caller, as text; nothing for a trigger, which is not a person.
+ * The person behind a caller, as text; undefined for a trigger, which is not a person.
  *
  * A role counts as one person, because its users choose their sessions' names, unless the deployment says
- * that IAM lets every person use only their own name. All federated users of an account also count as one
- * person, because their names are chosen likewise.
+ * that IAM allows every person only their own name. All federated users of an account count as one person for
+ * the same reason.
  * @param personalRoles names of the roles whose sessions are named after persons
  */
 export function personOf(caller: Caller, personalRoles: ReadonlySet<string>): string | undefined {
@@ -63,7 +63,7 @@ export function personOf(caller: Caller, personalRoles: ReadonlySet<string>): st
   if (kind === 'trigger') return undefined;
   if (kind !== 'iam' || USER.test(name)) return callerText(caller);
   const [, role = '', roleName = '', session = ''] = ROLE_SESSION.exec(name) ?? [];
-  // Names that differ only in case may be two users to IAM, but a condition may have let one person use both.
+  // Names that differ only in case may be two users to IAM, but a condition may allow one person both.
   if (role !== '') return personalRoles.has(roleName) ? `${role}/${session.toLowerCase()}` : role;
   return name.split('/', 1)[0];
 }
@@ -72,7 +72,8 @@ const isSessionOf = (session: string, role: string): boolean =>
   role.includes(':assumed-role/') && session.startsWith(`${role}/`);
 
 /**
- * Also true for a role and one of its sessions: recorded before a deployment said that sessions are persons.
+ * True if both are one person: also a role and one of its sessions, because an entry may be older than a
+ * deployment that says that sessions are persons.
  */
 export const isSamePerson = (one: string, other: string): boolean =>
   one === other || isSessionOf(one, other) || isSessionOf(other, one);

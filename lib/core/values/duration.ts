@@ -18,14 +18,14 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** A year: nothing here may wait longer, so that no arithmetic on instants can overflow or lose precision. */
+/** A year: no wait may be longer, so that arithmetic on instants neither overflows nor loses precision. */
 export const MAX_DURATION_MS: number = 366 * 86_400_000;
 
 const MAX_CHARS = 60;
 
-/** Whole milliseconds of a text in the accepted form, at most a year; nothing for another text. */
+/** The whole milliseconds of a text in the accepted form, at most a year; undefined for other text. */
 function spelledMs(given: Duration): number | undefined {
-  // Longer than any duration; the search below takes quadratic time on a long row of digits.
+  // Longer text is not a duration, and the search below takes quadratic time on many digits in a row.
   const text = typeof given === 'string' && given.length <= MAX_CHARS ? given : '';
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
@@ -60,7 +60,7 @@ export function formatDuration(ms: number): string {
   return text;
 }
 
-/** Milliseconds from data, possibly 0: seconds, or a duration such as '90s'; nothing if it is neither. */
+/** Milliseconds, possibly 0, of seconds or a duration such as '90s' in data; undefined if it is neither. */
 export function lengthMsOf(given: Json | undefined): number | undefined {
   if (typeof given === 'string') return spelledMs(given);
   if (typeof given !== 'number') return undefined;
@@ -68,22 +68,22 @@ export function lengthMsOf(given: Json | undefined): number | undefined {
   return ms <= MAX_DURATION_MS ? ms : undefined;
 }
 
-/** Why it is not a duration: what is allowed. */
+/** Why a value is not a duration, and what is allowed. */
 export const lengthProblem = (given: Json | undefined, what = "'for'"): string =>
   `${what} is ${JSON.stringify(given)?.slice(0, MAX_CHARS) ?? 'absent'}; allowed: a number of seconds, or a duration such as '30s', '2m', '1h30m', at most 366d`;
 
-/** Whether a plan may contain it as a time: finite, positive, not longer than any clock of ours counts. */
+/** True if a plan may contain it as a time: finite, positive, at most a year. */
 export const isDurationMs = (ms: number): boolean => Number.isFinite(ms) && ms > 0 && ms <= MAX_DURATION_MS;
 
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** A number before this is a mistake: seconds instead of milliseconds are in January 1970. */
+/** An earlier number is a mistake: seconds taken for milliseconds are in January 1970. */
 export const EARLIEST_TIME: number = Date.UTC(2001, 0, 1);
 
-/** A number after this is one as well: the year 9999 is the last in a date in ISO form. */
+/** A later number is a mistake, too: dates in ISO form end with the year 9999. */
 const LATEST_TIME = 253_402_300_799_999;
 
-/** Epoch ms of a time from data or an author; nothing if it is not a time. */
+/** Epoch ms of a time from data or an author; undefined if it is not a time. */
 export function timeOf(until: Json | undefined): number | undefined {
   if (typeof until === 'string')
     return ISO.test(until) && isDay(until.slice(0, 10)) ? Date.parse(until) : undefined;
@@ -98,7 +98,7 @@ const OTHER_UNITS = [
 ];
 const isoOf = (at: number): string => new Date(at).toISOString();
 
-/** Why it is not a time: the given value, and what is allowed. */
+/** Why a value is not a time, and what is allowed. */
 export function timeProblem(until: Json | undefined): string {
   if (typeof until !== 'number') return "'until' is neither epoch ms nor a date in ISO form with its zone";
   const [found] = OTHER_UNITS.filter(({ factor }) => timeOf(until * factor) !== undefined);
@@ -106,7 +106,7 @@ export function timeProblem(until: Json | undefined): string {
   return `'until' is ${until}, as epoch ms a time ${until > LATEST_TIME ? 'after 9999' : 'before 2001'}${meant ?? ''}`;
 }
 
-/** The 30th of February would become the 2nd of March. */
+/** True if the day exists: the 30th of February would become the 2nd of March. */
 function isDay(day: string): boolean {
   const at = Date.parse(day);
   return Number.isFinite(at) && new Date(at).toISOString().startsWith(day);

@@ -2,14 +2,13 @@
  * The errors that authors throw and that Steadfast throws.
  *
  * Owns: what an agent's author can say about a failure, and our only error class with a string code. Does not
- * own: what follows from a failure (`step/recovery.ts`).
+ * own: what follows a failure (`step/recovery.ts`).
  *
- * An agent that throws any other error says "I do not know what happened": the outcome is `unknown`, and
- * nothing is repeated before it is resolved (S6).
+ * Any other error that an agent throws leaves the outcome `unknown`, and nothing is repeated before that is
+ * resolved (S6).
  *
- * Each class carries a mark that its subclasses inherit, whatever their names; so errors of another copy of
- * this file (CommonJS beside ES modules, a second version) and of another realm (Jest) are recognised as
- * well.
+ * Each class has a mark that its subclasses inherit, whatever their names. So errors of another copy of this
+ * file (CommonJS beside ES modules, a second version) and of another realm (Jest) are recognised, too.
  */
 
 const MARK: unique symbol = Symbol.for('steadfast.error');
@@ -17,7 +16,7 @@ const MARK: unique symbol = Symbol.for('steadfast.error');
 /** The meaning of an error for the work, or that it is one of Steadfast's own. */
 export type ErrorMark = 'transient' | 'permanent' | 'still-acting' | 'refusal';
 
-/** @returns nothing for any other value that may be thrown */
+/** @returns undefined for any other thrown value */
 export const markOf = (error: unknown): ErrorMark | undefined =>
   (Object(error) as { readonly [MARK]?: ErrorMark })[MARK];
 
@@ -70,12 +69,12 @@ export class StillActingError extends Error {
 export const INTERRUPTED = 'interrupted';
 
 /**
- * The process of an attempt has ended by no fault of its own. Thrown to our own code, never to an author's.
+ * The process of an attempt ended through no fault of its own. Thrown to our own code, never to an author's.
  */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
   readonly code = INTERRUPTED;
-  /** Whether its author's code may have done anything. */
+  /** True if its author's code may have acted. */
   readonly hasBegun: boolean;
 
   constructor(message: string, hasBegun: boolean) {
@@ -101,7 +100,7 @@ export class SteadfastError extends Error {
   override name: string = 'SteadfastError';
   /** For programs: `not-found`, `workflow-refused`, … */
   readonly code: string;
-  /** Further facts about it, if there are any. */
+  /** More facts about it, if there are any. */
   readonly details: unknown;
 
   constructor(code: string, message: string, details?: unknown) {
@@ -140,7 +139,7 @@ export function refuse(code: string, message: string, details?: unknown): Steadf
 }
 
 /**
- * The part of an error that a log may contain: all of one of our own, only the name of any other, because its
+ * The part of an error that a log may contain: all of our own errors, only the name of any other, because its
  * message may quote a payload (S17).
  */
 export function sayable(error: unknown): string {

@@ -4,8 +4,8 @@
  * Owns: the text, its bounds, and what never gets into it. Does not own: what follows from a failure
  * (`step/recovery.ts`).
  *
- * S17 no stack, and no field of an error but its name, code and message: a cause that is not an error may be
- * a payload. `fetch` says only "fetch failed"; its cause says what happened.
+ * S17 contains no stack, and only an error's name, code and message: a cause that is not an error may be a
+ * payload. `fetch` says only "fetch failed"; its cause says what happened.
  */
 
 import { type ErrorMark, isError, marked, markOf } from './errors.ts';
@@ -18,17 +18,16 @@ export interface Failure {
   readonly message: string;
 }
 
-/** The code of a probe's reason why it cannot tell. */
+/** The code of a probe's failure to tell. */
 export const CANNOT_TELL = 'cannot-tell';
 
 /**
- * The beginning of a failure's message if the agent did its work, or its service accepted it, and answered
- * wrongly.
+ * How a failure's message begins if the agent did its work, or its service accepted it, and answered wrongly.
  */
 export const DONE_ANYWAY = 'the work is done, and its answer cannot be used: ';
 export const ACCEPTED_ANYWAY = 'the service has accepted the work, and that cannot be used: ';
 
-/** The beginning of a failure's message, before the time, if its question got no answer. */
+/** How a failure's message begins, before the time, if its question got no answer. */
 export const UNANSWERED = 'a person was asked, and nobody answered by ';
 
 export const isAnsweredWrongly = ({ message }: Failure): boolean =>
@@ -58,7 +57,7 @@ const isErrorLike = (value: unknown): value is ErrorLike =>
   'message' in value &&
   typeof (value as ErrorLike).message === 'string';
 
-/** Never throws. */
+/** The stored form of anything that was thrown. Never throws. */
 export function failureOf(error: unknown): Failure {
   try {
     const known: ErrorLike = isErrorLike(error) ? error : { message: String(error) };
@@ -68,7 +67,7 @@ export function failureOf(error: unknown): Failure {
     const message = withRest(own, causesOf(known, new Set([error]), MAX_DEPTH));
     return { code: cut(code, MAX_CODE_CHARS), message: cut(message, MAX_FAILURE_CHARS) };
   } catch {
-    // It cannot even be converted to text; all we can say is that something was thrown.
+    // It cannot even be converted to text.
     return { code: 'Error', message: 'what was thrown cannot be shown' };
   }
 }
@@ -98,7 +97,7 @@ function markIn(thrown: unknown): ErrorMark | undefined {
   }
 }
 
-/** A schema's misfit, which Zod puts as JSON into its error's message, in one line. */
+/** A schema's misfits in one line, if the message is JSON as Zod writes it. */
 function inWords(message: string): string {
   if (!message.startsWith('[')) return message;
   try {
@@ -114,7 +113,7 @@ function inWords(message: string): string {
 const codeOf = ({ code }: ErrorLike): string | undefined =>
   typeof code === 'string' && code !== '' ? code : undefined;
 
-/** The cause of an error, in one line; nothing if it is unknown. */
+/** The causes of an error in one line; '' if there are none. */
 function causesOf(error: ErrorLike, seen: Set<unknown>, depth: number): string {
   if (depth === 0) return '';
   try {
@@ -129,9 +128,7 @@ function causesOf(error: ErrorLike, seen: Set<unknown>, depth: number): string {
   }
 }
 
-/**
- * One link of the chain with everything after it: its code, or otherwise its name, its message, its causes.
- */
+/** An error of the chain and what follows it: its code, or else its name, its message, its causes. */
 function linkOf(error: unknown, seen: Set<unknown>, depth: number): string {
   if (!isErrorLike(error) || seen.has(error)) return '';
   seen.add(error);

@@ -1,7 +1,7 @@
 /**
  * A schema library's findings about a value, in a person's words.
  *
- * Owns: the words. Does not own: the check (`engine/schema.ts`), what follows from a misfit.
+ * Owns: the words. Does not own: the check (`engine/schema.ts`), what follows a misfit.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -13,12 +13,12 @@ export interface Misfit {
   readonly message: string;
 }
 
-/** A library's own words, used if the schema's author gave no message. */
+/** A library's own words, which it uses if the schema's author gave no message. */
 const ITS_OWN = /^(Invalid input\b|Required$|Invalid key: Expected)/;
 const IS_MISSING = 'is missing';
 
 /**
- * Libraries have words of their own for a missing value ("expected nonoptional").
+ * Replaces the library's words for a missing value ("expected nonoptional").
  * @param value that was checked
  */
 export function misfitOf({ path = [], message }: StandardSchemaV1.Issue, value: unknown): Misfit {

@@ -1,11 +1,11 @@
 /**
  * What the text of a JSON document shows before it is parsed.
  *
- * Owns: whether it has more values, or more different keys, than allowed: parsing millions takes longer than
- * refusing them. Does not own: the limits, the check of what is parsed (`json.ts`).
+ * Owns: finding out if it has more values, or more different keys, than allowed: parsing millions takes
+ * longer than refusing them. Does not own: the limits, checking parsed values (`json.ts`).
  *
- * Both read the text once, character by character, and end with the first that is too many. A different key
- * costs a parser, a copy and a sort about twenty times as much as a value of a list.
+ * Both checks read the text once, character by character, and stop at the first that is too many. A different
+ * key costs a parser, a copy and a sort about twenty times as much as a value of a list.
  */
 
 /** The index after the closing quote of the string that begins there. */
@@ -19,9 +19,9 @@ export function endOfString(text: string, from: number): number {
 
 const EMPTY = /\s*[\]}]/y;
 
-/** Whether it has more values, on all levels together; never true if it has fewer. */
+/** True if it has more values, on all levels together. */
 export function hasMoreValues(text: string, than: number): boolean {
-  // A value takes a character, and its separator from the next another.
+  // A value takes a character, and a separator another one.
   if (text.length / 2 < than) return false;
   let values = 1;
   for (let at = 0; at < text.length && values <= than; ) {
@@ -42,7 +42,7 @@ export function hasMoreValues(text: string, than: number): boolean {
 
 const COLON_NEXT = /\s*:/y;
 
-/** Whether it has more different keys, as they are written, in all its objects together. */
+/** True if it has more different keys, as written, in all its objects together. */
 export function hasMoreKeys(text: string, than: number): boolean {
   // A key takes two quotes, a colon, a value and a comma.
   if (text.length / 5 < than) return false;

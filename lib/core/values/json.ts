@@ -1,10 +1,10 @@
 /**
  * JSON values and their one canonical text.
  *
- * Owns: the `Json` type, canonical serialisation (the input of every content hash), the check that a foreign
- * value is plain JSON of Unicode text without a key that could pollute a prototype, the treatment of
- * JavaScript values that JSON cannot express. Does not own: parsing or hashing, what a text shows before it
- * is parsed (`json-text.ts`).
+ * Owns: the `Json` type, canonical serialisation (the input of every content hash), checking that a foreign
+ * value is plain JSON of Unicode text without a key that could pollute a prototype, treating JavaScript
+ * values that JSON cannot express. Does not own: parsing or hashing, what a text shows before it is parsed
+ * (`json-text.ts`).
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -13,8 +13,9 @@ export interface JsonObject {
 }
 
 /**
- * An assignment to it sets a prototype, so a copy loses it. Refused wherever JSON enters. Other inherited
- * names (`constructor`) are data: as keys of JSON they are the object's own, and are read and copied as such.
+ * Assigning to this key sets a prototype, so a copy loses it. It is refused wherever JSON enters. Other
+ * inherited names (`constructor`) are data: as keys of JSON they are an object's own, and are read and
+ * copied.
  */
 export const FORBIDDEN_KEY = '__proto__';
 
@@ -24,7 +25,7 @@ export interface JsonLimits {
   readonly depth: number;
   /** Keys and array elements, all levels together. */
   readonly nodes: number;
-  /** Allows text with half of a character in it, which is not Unicode. */
+  /** Allows text with half of a surrogate pair, which is not Unicode. */
   readonly anyText?: true;
 }
 
@@ -50,7 +51,7 @@ export function copyOf<Value extends Json | undefined>(value: Value): Value {
 /** Keys sorted, no white space: equal values give equal text, in whatever order they were written. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) {
-    // A list may have millions of numbers.
+    // Not item by item, because a list may have millions of numbers.
     if (!value.some(isObject)) return JSON.stringify(value);
     return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`;
   }
@@ -72,8 +73,8 @@ interface Place {
 const pathOf = ({ key, within }: Place): string => (within === undefined ? '' : `${pathOf(within)}/${key}`);
 
 /**
- * The problem with a value that should be plain JSON, or nothing. The walk is iterative and bounded by
- * `limits`, so that a hostile document costs no stack and no more time than its limit.
+ * The problem with a value that should be plain JSON; undefined if there is none. The walk is iterative and
+ * bounded by `limits`, so that a hostile document costs no stack and no more time than its limit.
  */
 export function jsonProblem(root: unknown, limits: JsonLimits = JSON_LIMITS): string | undefined {
   const walk = new Walk(limits);
@@ -83,7 +84,7 @@ export function jsonProblem(root: unknown, limits: JsonLimits = JSON_LIMITS): st
   return problem;
 }
 
-/** Creates no place and no path for the millions of numbers that a document may have. */
+/** Walks through a document without creating an object or a path for each of its millions of numbers. */
 class Walk {
   readonly #limits: JsonLimits;
   readonly #places: Place[] = [];
@@ -152,7 +153,7 @@ const isScalar = (value: unknown): boolean =>
   typeof value === 'number' ? Number.isFinite(value) : SCALARS.has(typeof value) || value === null;
 const SCALARS: ReadonlySet<string> = new Set(['string', 'boolean']);
 
-/** For a value that goes deeper than any limit because it contains itself. */
+/** Finds the circle in a value that exceeds any depth because it contains itself. */
 function circleAbove(deepest: Place): string | undefined {
   const above: Place[] = [];
   for (let place: Place | undefined = deepest; place !== undefined; place = place.within)
@@ -165,7 +166,7 @@ function circleAbove(deepest: Place): string | undefined {
   return undefined;
 }
 
-/** ' but a Date': the author's name for it, if it has one. */
+/** ' but a Date': the name of the value's class, if it has one. */
 function classOf(value: object): string {
   const { constructor: made } = (Object.getPrototypeOf(value) ?? {}) as { readonly constructor?: unknown };
   const name: unknown = typeof made === 'function' ? made.name : '';
@@ -184,10 +185,10 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * A value of JavaScript as JSON, or why it cannot be. It leaves out what `JSON.stringify` leaves out: keys
- * whose value is undefined, a function or a symbol; in a list these become null. No other value is changed
- * silently: it is a problem if `JSON.stringify` would change it (a date, NaN, an instance of a class, a
- * `toJSON`) or throw at it (a bigint, a circle).
+ * A JavaScript value as JSON, or why it cannot be. Leaves out what `JSON.stringify` leaves out: keys whose
+ * value is undefined, a function or a symbol; in a list these become null. It is a problem if
+ * `JSON.stringify` would change another value silently (a date, NaN, an instance of a class, a `toJSON`) or
+ * throw (a bigint, a circle).
  */
 export function asJson(
   root: unknown,
@@ -200,7 +201,7 @@ export function asJson(
   return problem === undefined ? { json: kept as Json } : { problem };
 }
 
-/** `JSON.stringify` would replace it by the result of its own function. */
+/** True if `JSON.stringify` would replace it by the result of its own function. */
 const saysItself = (value: object): boolean =>
   typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
 
@@ -215,9 +216,9 @@ export function keptOf(
   let nodes = 0;
   const kept = (value: unknown, depth: number): unknown => {
     nodes += 1;
-    // A value beyond a limit is refused anyway.
+    // A value beyond a limit is refused later.
     if (typeof value !== 'object' || value === null || depth > maxDepth || nodes > maxNodes) return value;
-    // Left whole, with its function, so that it is refused.
+    // Kept whole, with its function, so that it is refused.
     if (saysItself(value)) return value;
     if (Array.isArray(value)) {
       const items = Array.from(value as unknown[], (item) =>
@@ -247,20 +248,21 @@ function scalarProblem(value: unknown, path: string): string {
 }
 
 /**
- * A plain object of any realm: under Jest the results of Node's functions have another `Object.prototype`.
+ * True for a plain object of any realm: under Jest the results of Node's functions have another
+ * `Object.prototype`.
  */
 export function isPlainObject(value: object): boolean {
   const prototype = Object.getPrototypeOf(value) as object | null;
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Bytes of a text in UTF-8, which is what stores and queues count; half of a character counts as U+FFFD. */
+/** The bytes of a text in UTF-8, as stores and queues count them; half of a pair counts as U+FFFD. */
 export function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit < 0x80) continue;
-    // A pair has four: one for each unit, like every text, and two more.
+    // A pair has four bytes: one for each unit, as above, and two more.
     bytes += unit < 0x800 ? 1 : 2;
     if (isPair(unit, text.charCodeAt(at + 1))) at += 1;
   }

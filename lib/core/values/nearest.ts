@@ -3,7 +3,7 @@
  * are few.
  */
 
-/** @returns nothing if none is near: two letters of five may differ, one of three */
+/** @returns undefined if none is near: two letters of five may differ, one of three */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   let best: string | undefined;
   let most = Math.floor(word.length * 0.4);

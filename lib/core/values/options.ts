@@ -1,6 +1,6 @@
 /**
- * Compares the given options with the existing ones: types refuse a misspelled one only in a literal, and
- * nothing makes an author check types.
+ * Compares given options with existing ones. Types refuse a misspelled one only in a literal, and an author
+ * may not check types.
  *
  * Owns: the check and its words. Does not own: which options there are (tables beside their types, which the
  * compiler keeps equal to them).
@@ -12,7 +12,7 @@ import { nearest } from './nearest.ts';
 export type KeysOf<Options> = Readonly<Record<keyof Options, true>>;
 export type Keys = Readonly<Record<string, true>>;
 
-/** Names in other systems, or earlier ones of ours, for things that have another name here. */
+/** Names in other systems, or earlier names of ours, and what to write here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   retries: 'recovery: [retry(3)]',
   retry: 'recovery: [retry(3)]',
@@ -43,7 +43,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 /**
  * @param also options that are refused elsewhere, with a reason
- * @returns "'lateEffectWitin' is not an option; did you mean 'lateEffectWithin'?"; nothing if all are known
+ * @returns "'lateEffectWitin' is not an option; did you mean 'lateEffectWithin'?"; undefined if all are known
  */
 export function optionProblem(options: unknown, keys: Keys, also: Keys = {}): string | undefined {
   if (options === undefined) return undefined;

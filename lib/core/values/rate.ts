@@ -1,12 +1,12 @@
 /**
  * A rate as people write it: `50/s`, `30/min`.
  *
- * Owns: which are allowed. Does not own: what follows from one (`records/slots.ts`).
+ * Owns: which rates are allowed. Does not own: what a rate limits (`records/slots.ts`).
  */
 
 import { refuse } from './errors.ts';
 
-/** A record takes some ten writes a second from processes that each take a share of one. */
+/** A record takes some ten writes a second, by processes that each take a share of a second. */
 export const MOST_A_SECOND = 500;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60 };
 
@@ -15,7 +15,7 @@ function readRate(rate: string): number {
   return Number(count) / (UNIT_SECONDS[unit] ?? Number.NaN);
 }
 
-/** Why it is not a rate, and what is allowed; nothing if it is one. */
+/** Why a text is not a rate, and what is allowed; undefined if it is one. */
 export function rateProblem(rate: string): string | undefined {
   const perSecond = readRate(rate);
   if (Number.isNaN(perSecond)) return `'${rate}' is not a rate; write it like '50/s' or '30/min'`;

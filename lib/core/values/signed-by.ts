@@ -2,7 +2,7 @@
  * How a sender signs its requests, as data.
  *
  * Owns: the form, the place of a secret. Does not own: how an author writes it
- * (`author/triggers/webhook.ts`), the check of a request (`webhooks/signature.ts`).
+ * (`author/triggers/webhook.ts`), checking a request (`webhooks/signature.ts`).
  */
 
 /** The place of a secret, never its value. */
@@ -13,7 +13,7 @@ export interface SecretPlace {
   readonly parameter?: string;
   /** The secret of Secrets Manager that has it on AWS. */
   readonly secretsManager?: string;
-  /** The key whose value it is, where that secret is JSON. */
+  /** If that secret is JSON: the key whose value it is. */
   readonly field?: string;
 }
 
@@ -21,10 +21,10 @@ export interface SecretPlace {
 export interface SignedBy {
   /** The header with the signatures. */
   readonly header: string;
-  /** The text before each of them. */
+  /** The text before each signature. */
   readonly prefix: string;
   readonly encoding: 'hex' | 'base64';
-  /** The text that is signed; `{body}`, `{time}` and names of headers in braces stand for their values. */
+  /** The signed text; `{body}`, `{time}` and header names in braces stand for their values. */
   readonly signed: string;
   /** The place of the time, in seconds: a header, or a part of the header with the signatures. */
   readonly time?: { readonly header: string } | { readonly prefix: string };

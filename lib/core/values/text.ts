@@ -1,24 +1,24 @@
 /**
- * Unicode text: without half of a character, which a store, a queue and a hash would each change in another
- * way.
+ * Unicode text, without halves of surrogate pairs, which a store, a queue and a hash would each change
+ * differently.
  *
  * Owns: how text is cut, made printable, and made well-formed if it cannot be refused; how an instant and a
- * duration are written in a sentence. Does not own: where it is refused (`json.ts`).
+ * duration are written in a sentence. Does not own: refusing text (`json.ts`).
  */
 
 import { type Json, isJsonObject } from './json.ts';
 
-/** At most this many UTF-16 units of a text, without half of a character. */
+/** The first UTF-16 units of a text, without half of a pair. */
 export const cut = (text: string, chars: number): string =>
   (text.length > chars ? text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '') : text).toWellFormed();
 
 /**
- * The text without everything that a terminal would obey or reverse: control characters, and those that
- * change the direction of a text.
+ * The text with escapes for control characters and for characters that change its direction, which a terminal
+ * would obey.
  */
 export const printable = (text: string): string => text.replace(NOT_PRINTABLE, escaped);
 
-/** The same, but keeps the ends of lines and tabs: for a whole answer, whose layout is ours. */
+/** The same, but keeps line ends and tabs: for a whole answer, whose layout is ours. */
 export const printableLines = (text: string): string =>
   text.replace(NOT_PRINTABLE, (character) =>
     character === '\n' || character === '\t' ? character : escaped(character),
@@ -30,7 +30,7 @@ const escaped = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
 /**
- * Whether the text fits the pattern: `*` stands for any characters, or none, and `\*` for itself. It takes at
+ * True if the text fits the pattern: `*` stands for any characters, or none, and `\*` for itself. It takes at
  * most the product of both lengths: each piece is searched once, after the one before it.
  */
 export function matchesPattern(text: string, pattern: string): boolean {
@@ -49,14 +49,14 @@ export function matchesPattern(text: string, pattern: string): boolean {
   return true;
 }
 
-/** Whether it has U+FFFD, which replaces all bytes that are not UTF-8. */
+/** True if it has U+FFFD, which replaces all bytes that are not UTF-8. */
 export const hasReplacement = (text: string): boolean => text.includes('\uFFFD');
 
-/** Why such a text cannot be a key: two different ones would become one. */
+/** Why such a text cannot be a key. */
 export const REPLACED_IN_KEY =
   'it has U+FFFD, which replaces bytes that were not UTF-8, so two different keys could become one';
 
-/** The value with U+FFFD for each half of a character, also in keys; the same object if there is none. */
+/** The value with U+FFFD for each half of a pair, also in keys; the same object if there is none. */
 export function wellFormed(value: Json): Json {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value))
@@ -81,9 +81,9 @@ export const timeText = (at: number): string =>
 export const CLOCKS_DIFFER_MS = 5_000;
 
 /**
- * An instant of the past and how long ago it was: '2026-11-21 09:36:02Z (3 min)'. It never lies in the
- * reader's future, whatever clock has written it.
- * @param now by the clock of whom it is read from
+ * A past instant, and how long ago it was: '2026-11-21 09:36:02Z (3 min)'. Never in the reader's future, even
+ * if the clock that wrote it was ahead.
+ * @param now by the clock of the system that it is read from
  * @param aheadMs how far that clock is ahead of its machine's
  */
 export function pastText(at: number, now: number, aheadMs: number = 0): string {
@@ -103,7 +103,7 @@ const UNITS = [
 ] as const;
 
 /**
- * A number that was counted up to a bound: '7', and if there are more '≥ 10,000'. At least 0 says nothing:
+ * A number that was counted up to a bound: '7', or '≥ 10,000' if there are more. 'At least 0' is unknown:
  * '–'.
  */
 export function countText(count: number, atLeast?: true): string {

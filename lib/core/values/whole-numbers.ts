@@ -1,18 +1,17 @@
 /**
  * Whole numbers of a JSON text that a JavaScript number cannot represent.
  *
- * Owns: finding them in the text, before it is parsed: afterwards they cannot be found. Does not own: which
- * of them matter.
+ * Owns: finding them in the text before it is parsed, because afterwards it is impossible. Does not own:
+ * which of them matter.
  *
  * Beyond ±(2^53 - 1) the next whole number may not exist as a double, so a 64-bit id would silently become
- * another one. A number with an exponent is a measure, and a fraction is rounded everywhere: both are left
- * alone.
+ * another. Numbers with an exponent are measures, and fractions are always rounded: both are ignored.
  */
 
 import { refuse, type SteadfastError } from './errors.ts';
 import { endOfString } from './json-text.ts';
 
-/** Keys, and places in lists, from the root. */
+/** Keys, and list indexes, from the root. */
 export type JsonPath = readonly string[];
 
 /** The largest safe integer has 16 digits: a text without 16 digits in a row needs no scan. */
@@ -26,7 +25,7 @@ const MAX_PATH_CHARS = 100;
 /** An object or a list that the scan has entered and not left. */
 interface Open {
   key: string;
-  /** The place in a list. */
+  /** The current index in a list. */
   index: number | undefined;
 }
 

@@ -1,8 +1,8 @@
 /**
- * The end of an execution, in the notice to its parent.
+ * The end of an execution, as its parent is notified of it.
  *
- * Owns: its contents: whether anything of it is in effect, failed for good, or may still act. Does not own:
- * what follows for the parent (`child.ts`), when it is notified (`execution/end-rules.ts`).
+ * Owns: whether anything of it is in effect, failed for good, or may still act. Does not own: what follows
+ * for the parent (`child.ts`), when it is notified (`execution/end-rules.ts`).
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -17,7 +17,7 @@ import { failedItems } from '../step/turn.ts';
 import { isCanceledKeepingEffects } from './child-retry.ts';
 import { laneFreeAt } from './lane.ts';
 
-/** The notice of an ended execution to its parent: the same before and after its on-failure steps. */
+/** The notice of an ended execution to its parent; its on-failure steps do not change it. */
 export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   const { execution, steps } = state;
   const { status } = execution.end ?? execution;
@@ -44,7 +44,7 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   };
 }
 
-/** Nothing if its parent stopped it, and so knows. */
+/** Why it ended; undefined if its parent stopped it, and so knows. */
 function whyOf({ cause }: Execution): string | undefined {
   if (cause === undefined || cause.kind === 'parent') return undefined;
   if (cause.kind !== 'failure') return cause.kind === 'cancel' ? 'it was canceled' : 'its time was over';
@@ -52,6 +52,6 @@ function whyOf({ cause }: Execution): string | undefined {
   return cause.step === undefined ? code : `step '${cause.step}' failed (${code})`;
 }
 
-/** The failed step that ended the execution failed for good. */
+/** True if a failed step ended the execution, and failed for good. */
 const isPermanent = ({ execution: { status, cause }, steps }: Snapshot): boolean =>
   status !== 'succeeded' && cause?.kind === 'failure' && steps[cause.step ?? '']?.isPermanent === true;

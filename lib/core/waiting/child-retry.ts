@@ -2,15 +2,15 @@
  * The executions of a failed step, once the step's own execution is retried.
  *
  * Owns: whether they can be retried, the step's record about them then, and when a child is the one to retry.
- * Does not own: the retry of an execution (`operators/retry.ts`), the effect on the child
+ * Does not own: the retry of an execution (`operators/retry.ts`), what happens to the child
  * (`engine/children.ts`).
  *
- * S6 a failed child goes on where it failed, under its id and its effect keys, and successful ones stay as
- * they are. S10 a child that was canceled and left nothing behind cannot go on: another takes its place,
- * under an id of its own. If an operator canceled a child and left it as it was, neither is possible: a
- * person decides about it. With a recovery, the latest try goes on where it failed if it left something;
- * otherwise the tries begin again, in a repeat those of the failed round. An earlier notice no longer counts:
- * `restartedAfter` keeps the end's version, and an end counts only if its version is later.
+ * S6 a failed child goes on where it failed, under its id and its effect keys, and successful ones stay. S10
+ * a child that was canceled and left nothing behind cannot go on: another takes its place, under an id of its
+ * own. If an operator canceled a child and left its effects, neither is possible: a person decides about it.
+ * With a recovery, the latest try goes on where it failed if it left something; otherwise the tries begin
+ * again, in a repeat those of the failed round. Earlier notices no longer count: `restartedAfter` has the
+ * end's version, and an end counts only if its version is later.
  */
 
 import { type ChildStep, hasChildren, isRepeated, type MapStep, type PlanStep } from '../plan/plan.ts';
@@ -26,8 +26,8 @@ export const epochOfIds = (record: Step | undefined, execution: Pick<Execution, 
 const endsOf = ({ ended }: Children): ChildEnd[] => Object.values(ended);
 
 /**
- * None of them succeeded or can go on, and nothing of them is in effect: others take their places. For
- * rounds, ask `triesRoundAgain` first.
+ * True if others take their places: none succeeded or can go on, and none has an effect. For rounds, ask
+ * `triesRoundAgain` first.
  */
 export const takesNewChildren = (step: ChildStep | MapStep, children: Children): boolean =>
   isCleanEnd(children) &&
@@ -36,7 +36,7 @@ export const takesNewChildren = (step: ChildStep | MapStep, children: Children):
 
 const hasTries = (step: ChildStep | MapStep): boolean => step.kind === 'child' && step.recovery !== undefined;
 
-/** The step is over, and a retry of its execution lets its executions go on where they failed. */
+/** True if the step is over and a retry of its execution makes its executions go on where they failed. */
 export const goesOnWithChildren = (step: PlanStep, { status, children }: Step): step is ChildStep | MapStep =>
   hasChildren(step) &&
   children !== undefined &&
@@ -44,20 +44,20 @@ export const goesOnWithChildren = (step: PlanStep, { status, children }: Step): 
     (status === 'fenced' && ((hasTries(step) && !isCleanEnd(children)) || keepsRounds(children))));
 
 /**
- * The current round is over and has left nothing, and the rounds before it stay, as does what it
- * began with: it is retried, under a number of its own.
+ * True if the current round is retried, under a number of its own: it is over and has left nothing, while the
+ * rounds before it, and what it began with, stay.
  */
 export const triesRoundAgain = (children: Children): boolean => keepsRounds(children) && isCleanEnd(children);
 
 const keepsRounds = (children: Children): boolean => hasEarlierRounds(children) || hasOpened(children);
 
-/** The first round has begun with its message, or without one once the time for it was over. */
+/** True if the first round has begun with its message, or without one after the time for it. */
 export const hasOpened = ({ rounds }: Children): boolean =>
   rounds?.done === 0 &&
   rounds.awaits === undefined &&
   (rounds.input !== undefined || rounds.inputAt !== undefined);
 
-/** Why they cannot be retried, or nothing. */
+/** Why they cannot be retried; undefined if they can. */
 export function restartProblem(
   step: ChildStep | MapStep,
   children: Children,
@@ -66,7 +66,7 @@ export function restartProblem(
   const ends = endsOf(children);
   if (ends.length < children.count) return 'the ends of some of its executions are not known yet';
   if (takesNewChildren(step, children) || triesRoundAgain(children)) return undefined;
-  // Another round follows, unless the reason that stopped them would stop it again.
+  // Another round follows, unless the reason that stopped the rounds would stop them again.
   if (isRepeated(step) && ends.every(({ status }) => status === 'succeeded'))
     return isPermanent === true ? 'its rounds have succeeded, and would answer the same' : undefined;
   const stopped = ends.find(({ status }) => status !== 'failed' && status !== 'succeeded');
@@ -94,30 +94,30 @@ export function childrenRestarted(record: Step, children: Children): Children {
 }
 
 /**
- * The record if the current round is retried. Its end is still known, because it never goes on: a stop before
- * the next number is recorded waits for nothing.
+ * The record if the current round is retried. Its end stays recorded, because it never goes on: a stop before
+ * the next number is recorded has nothing to wait for.
  */
 export function triedAgain(record: Step, { stop: _over, ...children }: Children): Children {
   return { ...children, epoch: children.epoch ?? record.epoch };
 }
 
-/** An operator canceled it, and it ended as it was: it does not go on because its parent does. */
+/** True if an operator canceled it and its effects stayed: it does not go on when its parent does. */
 export const isCanceledKeepingEffects = ({ status, end, cause }: Execution): boolean =>
   (end?.status ?? status) === 'failed' && cause?.kind === 'cancel';
 
-/** The version of the end after which it is retried, or was. */
+/** The version of the end after which it must be retried, or was. */
 export const restartedAfter = (children: Children | undefined, index: number): number | undefined =>
   children?.restartedAfter?.[tryOf(children) + index];
 
-/** The version that an end must be later than to be news. */
+/** Only an end with a later version than this is new. */
 export const knownVersion = (children: Children | undefined, index: number): number =>
   Math.max(children?.ended[index]?.version ?? 0, restartedAfter(children, index) ?? 0);
 
 /**
- * The child has failed and was not retried since its parent learned of that: only the write that announced
- * its end may have come after. A child with on-failure steps names its end: later writes of those steps did
- * not change it.
- * @param endVersion of the child's record, at the end that the parent knows
+ * True if the child has failed and was not retried since its parent learned of that; only the write that
+ * announced its end may have followed. The end of a child with on-failure steps has a version of its own,
+ * which later writes of those steps did not change.
+ * @param endVersion the child's version at the end that the parent knows
  */
 export const isToGoOn = ({ status, version, end, lane }: Execution, endVersion: number): boolean =>
   end === undefined

@@ -1,19 +1,19 @@
 /**
- * What follows an execution of a step that ends: the tries of a child step that has a recovery, executions of
- * the same workflow, one after the other (for a step with rounds, tries of the current round); and the stop
- * of all of them or, when the step's time is over, of those under way.
+ * What follows the end of a step's execution. A child step with a recovery has tries: executions of the same
+ * workflow, one after the other; with rounds, they are tries of the current round. Also stops all of them or,
+ * when the step's time is over, those under way.
  *
  * Owns: what follows a failed try, the record of the next one, and a try's input; which executions must be
- * stopped, the parent's record about it, the step's status once all are. Does not own: their ids, how they
- * are started (`waiting/child.ts`), the rules that use this (`execution/child-rules.ts`), the writes in them
+ * stopped, the parent's record about that, the step's status once all are. Does not own: ids and starting
+ * (`waiting/child.ts`), the rules that use this (`execution/child-rules.ts`), the writes to the executions
  * (`engine/children.ts`), a retry of the parent (`waiting/child-retry.ts`).
  *
  * S10 a try is recorded in one transaction with its parent's execution, before anything is created under its
- * id: no process that read before a pause or a stop begins one. By itself one begins only when the former is
- * over and has left nothing; otherwise a person is asked, or the step fails. So at most one try of a step has
- * anything in effect. Stopping puts a canceled execution under every free id, before the record says that
- * anything is stopped: a starter that read an older state finds the place taken. A child that succeeded is
- * undone when its parent is.
+ * id: no process that read before a pause or a stop begins one. By itself one begins only when the one before
+ * is over and has left nothing; otherwise a person is asked, or the step fails. So at most one try of a step
+ * has an effect. Stopping puts a canceled execution under every free id, before the record says that anything
+ * is stopped: a starter that read an older state finds the place taken. A child that succeeded is undone when
+ * its parent is.
  */
 
 import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
@@ -44,7 +44,7 @@ import type { Json } from '../values/json.ts';
 export const tryOf = (children: Children | undefined): number =>
   children?.rounds?.compensating ?? children?.try ?? 1;
 
-/** Its latest try is over and has left nothing: the next may begin. */
+/** True if its latest try is over and has left nothing, so that the next may begin. */
 export const isCleanEnd = ({ ended, count }: Children): boolean =>
   Object.keys(ended).length >= count && Object.values(ended).every(({ clean }) => clean);
 
@@ -58,13 +58,13 @@ export function inputOfTry(step: ChildStep, record: Step | undefined): Expr {
   return input;
 }
 
-/** The input from a person, or from the round before; nothing if it is the step's own input. */
+/** The input from a person, or from the round before; undefined if it is the step's own. */
 export const givenToTry = (record: Step | undefined, state: Snapshot): Json | undefined =>
   record?.keyInput === undefined ? roundInputIn(state, record) : record.keyInput;
 
 /**
- * The record once its latest try has failed.
- * @param refused the try never began, because its input is not accepted: the same again cannot help
+ * The record after its latest try has failed.
+ * @param refused true if the try never began because its input is not accepted: the same again cannot help
  */
 export function afterTry(
   step: ChildStep,
@@ -105,7 +105,7 @@ function nextOf(
 ): NextTry {
   const { stage, stageAttempt, children } = record;
   const end = children?.ended[0];
-  // Even if the process that took its place died before it recorded why, or found it taken.
+  // True even if the process that took its place died before it recorded why, or found it taken.
   const never = refused || (end !== undefined && isPlaceHolder(end));
   return never || (end !== undefined && mayFollow(end))
     ? nextTry({ recovery }, { stage, stageAttempt, permanent: never || end?.permanent === true }, now, random)
@@ -113,15 +113,15 @@ function nextOf(
 }
 
 /**
- * It never began: its first and only record says that its place is taken. An execution that an operator
+ * True for an execution that never began: its only record says that its place is taken. One that an operator
  * cancels has more.
  */
 export const isPlaceHolder = ({ status, version }: Pick<ChildEnd, 'status' | 'version'>): boolean =>
   status === 'canceled' && version === 1;
 
 /**
- * It failed, or its time was over, and it left nothing. No machine retries an execution that an operator
- * canceled.
+ * True if another try may follow: it failed, or its time was over, and it left nothing. Only a person retries
+ * an execution that an operator canceled.
  */
 const mayFollow = ({ status, clean }: ChildEnd): boolean =>
   clean && (status === 'compensated' || status === 'failed');
@@ -138,7 +138,7 @@ const pastTry = (record: Step, failure: Failure, now: number): Attempt => ({
   ...defined({ message: record.children?.rounds?.received?.id }),
 });
 
-/** How many are kept; beyond that nobody can say which tries were rounds. */
+/** How many are kept; beyond that rounds and tries can no longer be distinguished. */
 const MOST_FAILED = 100;
 
 /** The rounds so far, if the current try has failed and another follows. */
@@ -148,7 +148,7 @@ function roundsAfterFailure(children: Children | undefined): RoundsSoFar {
   return { ...rounds, failed: failed.slice(0, MOST_FAILED) };
 }
 
-/** The record of an execution under the next number, whether a try failed before it or a round succeeded. */
+/** The record of an execution under the next number, after a failed try or a successful round. */
 export const nextUnderCounter = (
   children: Children | undefined,
   rounds: RoundsSoFar | undefined,
@@ -163,7 +163,7 @@ export const nextUnderCounter = (
   ...triesActUntil(children),
 });
 
-/** The record that its next try begins; the evaluation creates it after that. */
+/** The record with which the next try begins; the evaluation creates its execution afterwards. */
 export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInputs): Step {
   const { children } = record;
   return stepAfter(record, 'begin-try', inputs, {
@@ -176,7 +176,7 @@ export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInpu
   });
 }
 
-/** A person says that nothing of the latest try is in effect. */
+/** The changes if a person says that the latest try has no effect. */
 export function vouchedFor({ children }: Step): Pick<StepChanges, 'children'> {
   if (children === undefined) return {};
   const ended = Object.entries(children.ended).map(([index, end]) => [index, { ...end, clean: true }]);
@@ -192,14 +192,13 @@ export const tryTimes = ({ execution, steps }: Snapshot): number[] =>
     : [];
 
 /**
- * How many are stopped in one go; then the parent's record is written: a dead process loses no more than
- * that.
+ * How many are stopped before the parent's record is written: a process that dies loses no more than that.
  */
 export const MAX_STOPS = 50;
 
 /**
- * Executions that may be under way, or that a reader of an older state may still begin, or that succeeded and
- * are recalled. One that was stopped to another end is stopped again.
+ * Executions that may be under way, that a reader of an older state may still begin, or that succeeded and
+ * are recalled. One that was stopped with another goal is stopped again.
  */
 export function indexesToStop(count: number, children: Children | undefined, goal: StopGoal): number[] {
   const below = children?.stop?.goal === goal ? children.stop.below : 0;
@@ -214,8 +213,8 @@ export function indexesToStop(count: number, children: Children | undefined, goa
 export type Stopped = Omit<Extract<ChildrenDone, { readonly type: 'stopped' }>, 'type'>;
 
 /**
- * The record after executions were stopped: their step is being undone, or, if its execution goes forward,
- * its time is over, and it fails when all have ended.
+ * The record after executions were stopped. Their step is being undone; or, if its execution goes forward,
+ * the step's time is over, and it fails when all have ended.
  */
 export function childrenStopped(
   { execution, steps }: Snapshot,
@@ -238,7 +237,7 @@ export function childrenStopped(
   });
 }
 
-/** The step once all its executions are stopped, or nothing while some are being undone. */
+/** The step once all its executions are stopped; undefined while some are being undone. */
 export function stepOnceStopped(
   step: ChildStep | MapStep,
   record: Step,
@@ -251,7 +250,7 @@ export function stepOnceStopped(
   const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
   if (ends.length < children.count || staysDone(step, record, left)) return undefined;
   const changes = { changedAt: inputs.now };
-  // A step that is left as it is was not undone, even if there was nothing to undo: an operator may retry it.
+  // A step whose effects stay was not undone, even if it had none: an operator may retry it.
   const isClean = ends.every(({ clean }) => clean) && !hasEarlierRounds(children);
   if (!left && isClean) return stepAfter(record, 'compensated', inputs, changes);
   if (kept) return stepAfter(record, 'keep-effects', inputs, { ...changes, status: 'failed' });
@@ -259,13 +258,11 @@ export function stepOnceStopped(
   return stepAfter(record, 'fail-undo', inputs, { ...changes, status: 'compensation-failed', failure });
 }
 
-/**
- * All had succeeded before they could be stopped, and their effects stay: the step is done like any other.
- */
+/** True if all had succeeded before they could be stopped, and their effects stay: the step is then done. */
 export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
   record.status === 'compensating' &&
   !isStopping(record) &&
-  // Nobody has determined whether the latest round was the last.
+  // It is not known if the latest round was the last.
   !isRepeated(step) &&
   (left || hasNoUndo(step)) &&
   record.children !== undefined &&

@@ -1,12 +1,12 @@
 /**
  * Executions that belong to a step: another workflow's (`child`), or the parts of a list (`map`).
  *
- * Owns: which there are and each one's input, the parent's record about them, when the step is over. Does not
- * own: how they are stopped (`child-tries.ts`), how a list is cut into parts (`waiting/map.ts`), putting them
- * into the table (`engine/children.ts`), their own lives (every one is an execution like any other).
+ * Owns: which there are, each one's input, the parent's record about them, when the step is over. Does not
+ * own: stopping them (`child-tries.ts`), cutting a list into parts (`waiting/map.ts`), putting them into the
+ * table (`engine/children.ts`), their own lives (each is an execution like any other).
  *
- * A child's id follows from (parent, step, index), so repeated starts create it once. It keeps its wake time
- * until the parent's record names its end, and ends are a set, never a counter: both survive any crash.
+ * A child's id is derived from (parent, step, index), so repeated starts create it once. It keeps its wake
+ * time until the parent's record has its end, and ends are a set, not a counter: both survive any crash.
  */
 
 import { childPlanId, partPlanId } from '../plan/child-plans.ts';
@@ -53,12 +53,11 @@ import { givenToTry, inputOfTry, tryOf } from './child-tries.ts';
 import { inputOf, itemsOf, MAX_PART_BYTES, partsOf, roomFor, shareOf } from './map.ts';
 
 /**
- * How many are started in one go; then the parent's record is written: a dead process loses no more than
- * that.
+ * How many are started before the parent's record is written: a process that dies loses no more than that.
  */
 const MAX_STARTS = 50;
 
-/** Includes the epoch and the try of the step: neither may meet the children of another. */
+/** Includes the step's epoch and try, so that neither meets the children of another. */
 interface Ids {
   readonly id: string;
   readonly epoch: number;
@@ -71,23 +70,23 @@ const idsOf = (execution: Pick<Execution, 'id' | 'epoch'>, record: Step | undefi
   try: tryOf(record?.children),
 });
 
-/** Epoch and try only after the first: most ids stay short. */
+/** Contains epoch and try only after the first, so that most ids stay short. */
 export const childIdOf = (ids: Ids, step: string, index: number): string =>
   `${ids.id}.${keyPartOf(step)}.${index}${ids.epoch > 1 || ids.try > 1 ? `-e${ids.epoch}t${ids.try}` : ''}`;
 
 const only = (start: ChildStart): Planned => ({ starts: [start], items: 1, tolerated: 0 });
 
-/** The children share its place. */
+/** Children share their parent's place. */
 const inLaneOf = ({ lane, parent }: Execution): { readonly inLane?: true } =>
   lane === undefined && parent?.inLane !== true ? {} : { inLane: true };
 
-/** A lane below uses the limit of the latest deployment. For a root, `since` has the time. */
+/** A lane below uses the latest deployment's limit. For a root, `since` has the time. */
 const planSinceOf = (step: ChildStep | MapStep, execution: Execution): { readonly planSince?: number } =>
   execution.parent !== undefined && hasLaneBelow(step) ? { planSince: planSince(execution) } : {};
 
 /**
- * The step's executions, which its predecessors' outputs determine; or why there can be none.
- * @param toStop they are stopped, and their inputs no longer matter
+ * The step's executions, as its predecessors' outputs determine them; or why there can be none.
+ * @param toStop true if they are to be stopped, so that their inputs no longer matter
  */
 export function plannedOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop = false): Planned | Failure {
   const { execution } = snapshot;
@@ -107,7 +106,7 @@ export function plannedOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop 
       return only(startOf(0, planId, input, isPart));
     const message = `the input of its execution has ${bytes} bytes; at most ${most} are allowed`;
     const failure = leftOut ?? { code: 'input-too-large', message };
-    // Another try may have another input: this one's place is taken.
+    // Another try may have another input: take this one's place.
     return step.recovery === undefined
       ? failure
       : only({ ...startOf(0, planId, null, isPart), refused: failure });
@@ -163,15 +162,15 @@ function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot) {
 
 /**
  * The executions of a step that reads a lost value: as many as its record says. Without a record, a process
- * that has read the value before may be starting the first of them, so S10 all places that those may have are
- * named.
+ * that has read the value before may be starting the first of them, so S10 all places that these may have are
+ * returned.
  * @param refused why executions that have not begun never will
  */
 export function placesToTake(step: ChildStep | MapStep, snapshot: Snapshot, refused?: Failure): Planned {
   const { execution, steps } = snapshot;
-  // One more than are started before a record: it is free, so its place is taken and the step fails.
+  // One more than are started before a record: that one is free, so its place is taken and the step fails.
   const most = step.kind === 'child' ? 1 : MAX_STARTS + 1;
-  // A share of a lost list is not a number: no end of an item makes it fail.
+  // The share of a lost list is unknown: no item's end makes it fail.
   const { count = most, items = most, tolerated = MAX_ITEMS } = steps[step.name]?.children ?? {};
   const isPart = step.kind === 'map' || step.rounds?.byAgent === true;
   const startOf = startsOf(step, snapshot);
@@ -191,7 +190,7 @@ const unreadable = (own: Expr, snapshot: Snapshot, record: Step | undefined): Fa
 
 const rootNamed = ({ workflow, tags }: Execution): Root => ({ workflow, ...defined({ tags }) });
 
-/** The next child executions to start, of a step whose turn it is or that has begun. */
+/** The next child executions to start of a step that has begun or whose turn it is. */
 export function nextStarts(
   step: ChildStep | MapStep,
   planned: Planned,
@@ -208,7 +207,7 @@ interface Started {
   readonly planned: Planned;
   /** All executions below this index were started. */
   readonly started: number;
-  /** Executions that were found ended: canceled place-holders. */
+  /** Executions that were found ended: canceled placeholders. */
   readonly ended: Children['ended'];
 }
 
@@ -233,16 +232,14 @@ export function childrenStarted(
   });
 }
 
-/**
- * The transaction by which a parent learns of an end, or nothing if it knows already or no longer needs it.
- */
+/** Records a child's end in the parent; undefined if the parent knows it or no longer needs it. */
 export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-ended'>): Decision {
   const { execution } = state;
   const step = graphOf(plan).step.get(news.step);
   const record = state.steps[news.step];
-  // The notice of a stopped one may come late, after the execution was retried.
+  // After a retry of the execution, the notice of a stopped one may still come.
   if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return nothing();
-  // A notice of an earlier try is known already: the later try was recorded on it.
+  // A notice of an earlier try is outdated: the later try was recorded because of it.
   if ((news.try ?? 1) !== tryOf(record?.children)) return nothing();
   if (!hasChildren(step) || isTerminal(execution.status)) return nothing();
   if (knownVersion(record?.children, news.index) >= news.end.version) return nothing();
@@ -256,7 +253,10 @@ export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-end
   );
 }
 
-/** This end only means one less to wait for. The write ensures that no other end is overlooked here. */
+/**
+ * True if this end only means one less to wait for. The write's condition ensures that no other end is
+ * missed.
+ */
 function waitsForMore(step: ChildStep | MapStep, execution: Execution, record: Step): boolean {
   const { status, children } = record;
   if (execution.status !== 'running' || status !== 'running' || children === undefined) return false;
@@ -273,20 +273,20 @@ function recordChildEnded(
 ): Step | undefined {
   const news = { [event.index]: event.end };
   if (record?.children === undefined) {
-    // Faster than the starter's own record, or than the record of the process that stops it, which may no
-    // longer know its list.
+    // The notice came before the starter's own record, or before the record of the process that stops it,
+    // which may no longer know the list.
     const planned = plannedOf(step, state, state.execution.status === 'compensating');
     if ('code' in planned || !isUnbegun(record)) return undefined;
     return childrenStarted(state, { step: step.name, planned, started: 0, ended: news }, event);
   }
   const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
-  // Also for a step that is over: the notice of a stopped child may come before its stop is recorded.
+  // Even if the step is over: the notice of a stopped child may come before its stop is recorded.
   return canMoveStep(record.status, 'child-ended')
     ? stepAfter(record, 'child-ended', event, { children })
     : undefined;
 }
 
-/** Why a running step has failed because of a child execution, or nothing. */
+/** Why a running step has failed because of a child execution; undefined if it has not. */
 export function childrenFailure(
   step: ChildStep | MapStep,
   execution: Pick<Execution, 'id' | 'epoch'>,
@@ -306,7 +306,7 @@ export function childrenFailure(
   return { code: 'items-failed', message };
 }
 
-/** The step is over because of its executions' answers or ends, and no write says so yet. */
+/** True if the step is over because of its executions' answers or ends, but that is not written yet. */
 export function isEndDue(
   step: ChildStep | MapStep,
   execution: Pick<Execution, 'id' | 'epoch'>,
@@ -318,11 +318,11 @@ export function isEndDue(
   return !hasOpenChildren(children) && (!isRepeated(step) || children.rounds?.isOver === true);
 }
 
-/** Whether the plan has such a step. */
+/** True if the plan has such a step. */
 export const hasEndDue = (plan: Plan, { execution, steps }: Snapshot): boolean =>
   plan.steps.some((step) => hasChildren(step) && isEndDue(step, execution, steps[step.name]));
 
-/** The ids of the step's executions, whether or not they are started. */
+/** The ids of the step's executions, started or not. */
 export function childIds(execution: Pick<Execution, 'id' | 'epoch'>, record: Step): string[] {
   const ids = idsOf(execution, record);
   return Array.from({ length: record.children?.count ?? 0 }, (_, index) =>

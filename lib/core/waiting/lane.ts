@@ -1,15 +1,15 @@
 /**
- * The step that waits for a place in its execution's lane: a lane answers it, as a person answers an
+ * The step that waits for a place in its execution's lane. The lane answers it, as a person answers an
  * approval.
  *
  * Owns: its position in the queue, when it queues, reads the lane again and leaves, what is written then,
  * until when it keeps its place. Does not own: the writes at the lane between two decisions, and who gets a
  * place (`engine/lanes.ts`).
  *
- * S12 each write of it is one transaction with the execution, whose wake time is its next check, or the end
- * of its time. N3 a time to check is set once and only ever renewed: a process that decided from an older
- * record that the execution is far back in the queue meets a conflict. N4 an execution that ends keeps its
- * wake time until its place is handed on: if a process dies meanwhile, a supervisor repeats all of it.
+ * S12 each of its writes is one transaction with the execution, whose wake time is its next check, or the end
+ * of its time. N3 a time to check is set once and only renewed: a process that decided from an older record
+ * that the execution is far back in the queue meets a conflict. N4 an execution that ends keeps its wake time
+ * until its place is handed on: if a process dies meanwhile, a supervisor repeats everything.
  */
 
 import {
@@ -47,7 +47,7 @@ const PRIORITIES = 10;
 
 const queuedAt = ({ retries, startedAt }: Execution): number => retries?.at(-1)?.at ?? startedAt;
 
-/** Its own place in the queue: priority and the time that it has waited, in one number. */
+/** Its position in the queue: its priority and the time that it has waited, as one number. */
 export function queuedOf({ withinMs }: LaneStep, execution: Execution): Queued {
   const { id, life, epoch, lane } = execution;
   const place = Math.max(
@@ -69,7 +69,7 @@ export const noPlace = ({ lane }: LaneStep): Failure => ({
   message: `it got no place in lane '${lane}' in time ('waitAtMost')`,
 });
 
-/** It waits in the queue, and a pause since then made the lane skip it. */
+/** True if it waits in the queue and has been paused since, so that the lane skipped it. */
 export const wasResumed = ({ pauses }: Execution, { changedAt }: Step): boolean =>
   (pauses?.at(-1)?.endedAt ?? 0) > changedAt;
 
@@ -91,7 +91,7 @@ function seenInLane(
     : queued(plan, step, { ...state, execution }, lane, record, event);
 }
 
-/** Its time begins now, or after the pause that it is in. */
+/** The write of a place: the execution's time begins now, or after the pause that it is in. */
 function admitted(
   plan: Plan,
   execution: Execution,
@@ -125,7 +125,7 @@ function queued(
   const isNew = record.status === 'ready' || wasResumed(execution, record);
   if (!isNear && !isNew) return nothing();
   const checkAt = isNear ? nextCheckAt(execution, now) : undefined;
-  // Whichever clock ended the pause, it has queued since then.
+  // It has queued since the pause ended, by whichever clock.
   const queuedAgainAt = Math.max(now, execution.pauses?.at(-1)?.endedAt ?? 0);
   const step = stepAfter(record, 'queue', event, { changedAt: isNew ? queuedAgainAt : record.changedAt });
   const own: OwnLane = { ...lane, ...defined({ checkAt }) };
@@ -154,11 +154,11 @@ function queued(
   return isQuiet ? { ...decision, wakeTime: 'as-written' } : decision;
 }
 
-/** N1 from then on no process of it or below it acts: even after a success, and after an undo. */
+/** N1 When neither it nor any execution below it can act any longer, even after a success or an undo. */
 export const laneFreeAt = ({ steps: planned, onFailure = [] }: Plan, steps: Snapshot['steps']): number =>
   untilOfAll([...planned, ...onFailure], steps, 'lateUntil');
 
-/** The write that ends an execution records until when it keeps its place, and which version is its end. */
+/** Adds to the write that ends an execution until when it keeps its place, and that write's version. */
 export function recordLaneEnd(storedPlan: Plan, state: Snapshot, decision: Decision): Decision {
   const { write } = decision;
   const after = write?.execution;
@@ -171,14 +171,14 @@ export function recordLaneEnd(storedPlan: Plan, state: Snapshot, decision: Decis
   return { ...decision, write: { ...write, execution: { ...after, lane: ended } } };
 }
 
-/** The fields that a retry keeps: the next place is another. */
+/** The fields that a retry keeps: it needs another place. */
 export const laneAfterRetry = (lane: OwnLane | undefined): { readonly lane?: OwnLane } => {
   if (lane === undefined) return {};
   const { checkAt: _, endVersion: _end, announced: _said, left: _left, ...kept } = lane;
   return { lane: kept };
 };
 
-/** When a supervisor follows a process that could not reach the lane. */
+/** After this time a supervisor takes over from a process that could not reach the lane. */
 const AGAIN_MS = 5_000;
 
 function workOf(plan: Plan, state: Snapshot, how: LaneWork['how']): Decision | undefined {
@@ -198,7 +198,10 @@ function workOf(plan: Plan, state: Snapshot, how: LaneWork['how']): Decision | u
   });
 }
 
-/** Only a first start: a paused or retried execution may come long after a deployment with another limit. */
+/**
+ * True for a first start only: a paused or retried execution may come long after a deployment with another
+ * limit.
+ */
 const isStart = ({ epoch, pauses }: Execution): boolean => epoch === 1 && pauses === undefined;
 
 const isToEnter = (execution: Execution, record: Step | undefined): boolean =>
@@ -208,8 +211,8 @@ const isToEnter = (execution: Execution, record: Step | undefined): boolean =>
     (record.status === 'waiting' && wasResumed(execution, record)));
 
 /**
- * Queues for a place, or reads the lane again: at the time set for that, or after a pause, during which the
- * lane skipped the execution.
+ * Queues for a place, or reads the lane again: at the set time, or after a pause, during which the lane
+ * skipped the execution.
  */
 export const useLane: Rule = {
   apply: (plan, state, event) => {
@@ -238,8 +241,8 @@ const isQueued = (execution: Execution): boolean =>
   execution.lane !== undefined && !isAdmitted(execution) && execution.lane.left !== execution.epoch;
 
 /**
- * An execution that never got a place leaves the queue before its on-failure steps, which act outside the
- * lane.
+ * Makes an execution that never got a place leave the queue before its on-failure steps, which act outside
+ * the lane.
  */
 export const leaveQueue: Rule = {
   apply: (plan, state, { failing = [] }) => {
@@ -252,7 +255,7 @@ export const leaveQueue: Rule = {
   says: { lane: 'it leaves the queue of its lane' },
 };
 
-/** Leaves the lane after the end of the execution, once nothing of the execution can act any more. */
+/** Leaves the lane once the execution has ended and can no longer act. */
 export const leaveLane: Rule = {
   apply: (plan, state, event) => {
     const { lane, wakeAt } = state.execution;
@@ -286,8 +289,8 @@ export const staysInLane = (
 };
 
 /**
- * The decision about an execution whose end was announced before it leaves its lane; undefined for any other
- * execution.
+ * The decision about an execution whose end is announced but which has not left its lane; undefined for
+ * others.
  */
 export function leftAfterEnd(execution: Execution, event: Evaluation): Decision | undefined {
   const { lane } = execution;

@@ -1,10 +1,10 @@
 /**
  * The parts of a list that a step maps over: which items each part has, and how many parts may run at once.
  *
- * Owns: the cut by number and by size. Does not own: the executions that the parts become
- * (`waiting/child.ts`), their plans (`plan/child-plans.ts`).
+ * Owns: cutting a list by number and by size. Does not own: the executions of the parts (`waiting/child.ts`),
+ * their plans (`plan/child-plans.ts`).
  *
- * The same list is always cut into the same parts, so a part that is started again is the same execution.
+ * A list is always cut into the same parts, so a part that is started again is the same execution.
  */
 
 import { type ChildStep, type MapStep, recoveryOf } from '../plan/plan.ts';
@@ -15,19 +15,18 @@ import { type Json, utf8Bytes } from '../values/json.ts';
 import type { ExecutionStatus } from '../moves.ts';
 
 /**
- * Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own
- * writes.
+ * Few enough that each report can cheaply read its siblings, many enough to share the writes of an execution.
  */
 export const ITEMS_PER_CHILD = 25;
 
-/** The most parts of a list: the record of each part's end must fit into an item, too. */
+/** The most parts of a list: a record with each part's end must fit into an item. */
 const MAX_PARTS = 1_000;
 /** The most bytes of the items of one child, which are its input, unless one item alone has more. */
 export const MAX_PART_BYTES = 200_000;
 
 interface Item {
   readonly input: Json;
-  /** By stage: the other input, for the stages that have one. */
+  /** By stage, for stages with another input: that input. */
   readonly others: readonly Json[];
 }
 
@@ -48,8 +47,8 @@ export const inputOf = (part: readonly Item[]): Json => ({
 });
 
 /**
- * Cut by number and by size, from the front: the same list always into the same parts.
- * @param mostBytes of one item; if an item has more than a part may, and the parts would be too many, they
+ * Cuts from the front, by number and by size: the same list always into the same parts.
+ * @param mostBytes of one item. If an item has more than a part may, and there would be too many parts, they
  * are cut by number alone
  */
 export function partsOf(items: readonly Item[], mostBytes: number = MAX_PART_BYTES): Item[][] | Failure {
@@ -81,7 +80,7 @@ function cut(items: readonly Item[], partBytes: number, mostBytes: number): Item
   return parts;
 }
 
-/** How many executions may be started besides those under way. */
+/** How many executions may be started in addition to those under way. */
 export function roomFor(step: ChildStep | MapStep, children: Children | undefined): number {
   if (step.kind === 'child' || step.concurrency === undefined) return Number.POSITIVE_INFINITY;
   const open = (children?.started ?? 0) - Object.keys(children?.ended ?? {}).length;
@@ -89,7 +88,7 @@ export function roomFor(step: ChildStep | MapStep, children: Children | undefine
 }
 
 /**
- * There are more to be started, and there is room for one. A round that waits for its message is not under
+ * True if more must be started and there is room for one. A round that waits for its message is not under
  * way.
  */
 export const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
@@ -100,11 +99,11 @@ export interface ItemsSoFar {
   readonly count: number;
   /** The items of the parts that were started. */
   readonly begun: number;
-  /** Items by how their part ended; in a successful part, tolerated items count as failed. */
+  /** Items by the end of their part; tolerated items of a successful part count as failed. */
   readonly ended: Readonly<Partial<Record<ExecutionStatus, number>>>;
 }
 
-/** @returns nothing if the parts were cut by their size: how many items each has is not recorded */
+/** @returns undefined if the parts were cut by size: the number of items of each is not recorded */
 export function itemsSoFar({ count, started, items, ended }: Children): ItemsSoFar | undefined {
   if (count !== Math.ceil(items / ITEMS_PER_CHILD)) return undefined;
   const before = (index: number): number => Math.min(items, index * ITEMS_PER_CHILD);

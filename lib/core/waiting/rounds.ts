@@ -66,13 +66,13 @@ const pastRound = (record: Step, now: number): Attempt => ({
   ...defined({ message: record.children?.rounds?.received?.id }),
 });
 
-/** The history of its step with the current round, which succeeded. */
+/** The step's history with the current round, which succeeded. */
 export const pastRounds = (record: Step, now: number): Pick<Step, 'attempts' | 'leftOut'> =>
   withAttempt(record, pastRound(record, now));
 
 /**
- * The numbers of the rounds before the current one; nothing if too many tries have failed to tell rounds and
- * tries apart.
+ * The numbers of the rounds before the current one; undefined if too many tries have failed to tell them
+ * apart.
  */
 export function earlierRounds(children: Children): readonly number[] | undefined {
   const { done, failed = [] } = children.rounds ?? NONE;
@@ -90,7 +90,7 @@ const sumOf = ({ rounds = NONE, ended }: Children): RoundsSoFar => ({
 /** A round's input, without its message if it waits for one. */
 export type RoundBegins = Pick<RoundsSoFar, 'awaits'> & { readonly input: Json };
 
-/** The record that the next round begins; the evaluation creates it after that. */
+/** The record with which the next round begins; the evaluation creates its execution afterwards. */
 export function nextRoundBegun(
   record: Step,
   children: Children,
@@ -100,7 +100,7 @@ export function nextRoundBegun(
   return stepAfter(record, 'begin-try', inputs, {
     changedAt: inputs.now,
     ...pastRounds(record, inputs.now),
-    // It begins the recovery again, and a person's input was for the round before.
+    // The recovery begins again, and a person's input was for the round before.
     stage: 0,
     stageAttempt: 0,
     failure: undefined,
@@ -110,7 +110,7 @@ export function nextRoundBegun(
   });
 }
 
-/** How long a round waits for its message; or why nobody can say. */
+/** How long a round waits for its message; or why that is unknown. */
 export function awaitsOf(
   { withinMs, within = null }: RoundMessage,
   scope: Scope,
@@ -121,18 +121,18 @@ export function awaitsOf(
   return ms === undefined ? { code: 'bad-time', message: lengthProblem(read, "'within'") } : { withinMs: ms };
 }
 
-/** The message that the current round of a running step waits for; nothing if it has begun. */
+/** The message that the current round of a running step waits for; undefined once it has begun. */
 export function awaitedBy(step: PlanStep, record: Step | undefined): RoundMessage | undefined {
   const { rounds, stop } = record?.children ?? {};
   if (rounds?.awaits === undefined || stop !== undefined || record?.status !== 'running') return undefined;
   return roundMessage(step, record);
 }
 
-/** The message that the current round of a step begins with, whether or not it has begun. */
+/** The message that a step's current round begins with, begun or not. */
 export const roundMessage = (step: PlanStep, record: Step | undefined): RoundMessage | undefined =>
   isRepeated(step) ? step.rounds[roundOf(record?.children) === 1 ? 'first' : 'message'] : undefined;
 
-/** The record that the first round waits for its message; or that the step fails before. */
+/** The record in which the first round waits for its message, or in which the step fails before. */
 export function firstRoundAwaits(
   { name, input, rounds: { first } }: RepeatedStep,
   state: Snapshot,
@@ -179,7 +179,7 @@ export function roundGiven(
   const { awaits: _, inputAt, ...before } = children.rounds ?? NONE;
   const { body, received } = message;
   const rest = roundInputIn(state, record);
-  // A lost value is still named, and fails the step before the round begins.
+  // The record names a lost value, too, which fails the step before the round begins.
   const input = isJsonObject(rest) ? { ...rest, message: body } : undefined;
   const failure = input && tooLarge(input, state, received?.id, body);
   if (failure !== undefined) return neverBegun(record, inputs, failure, true);
@@ -194,16 +194,16 @@ export function roundGiven(
   });
 }
 
-/** The end of a round that never begins: no execution exists, so its version is 0. */
+/** The end of a round that never begins: it has no execution, so its version is 0. */
 const NEVER: ChildEnd = { status: 'canceled', version: 0, clean: true };
 
-/** Nothing was created under the latest number: a retry waits under it for the round's message. */
+/** True if nothing was created under the latest number: a retry waits under it for the round's message. */
 export const isUnbegunRound = ({ ended: { 0: end } }: Children): boolean =>
   end?.status === NEVER.status && end.version === NEVER.version;
 
 /**
- * The step fails because its round cannot begin. Nothing was created under the number, and nothing will be:
- * that would follow the write of its message, which this one takes the place of.
+ * Fails the step because its round cannot begin. Nothing was created under the number, and nothing will be:
+ * that would follow the write of its message, which this write replaces.
  */
 export const neverBegun = (
   record: Step,
@@ -219,13 +219,13 @@ export const neverBegun = (
     ...(record.children === undefined ? {} : { children: { ...record.children, ended: { 0: NEVER } } }),
   });
 
-/** The record that no other round follows: the answers of all are read next. */
+/** The record after the last round; the answers of all are read next. */
 export const roundsEnded = (record: Step, children: Children, inputs: DecisionInputs): Step =>
   stepAfter(record, 'end-rounds', inputs, {
     children: { ...children, rounds: { ...(children.rounds ?? NONE), isOver: true } },
   });
 
-/** The current round is undone, and one before it is next, once nothing of this one acts any more. */
+/** True if the current round is undone and can no longer act, so that the one before it is next. */
 export const goesBack = (record: Step): boolean => {
   const { children, status } = record;
   return (
@@ -238,7 +238,7 @@ export const goesBack = (record: Step): boolean => {
   );
 };
 
-/** The record of the number that is undone next; its execution is recalled after that. */
+/** The record of the number to undo next; its execution is recalled afterwards. */
 export function roundBefore(record: Step, children: Children, inputs: DecisionInputs): Step {
   return stepAfter(record, 'stop-children', inputs, {
     changedAt: inputs.now,

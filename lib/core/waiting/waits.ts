@@ -1,19 +1,19 @@
 /**
- * WAITS[kind]: until when a step of each kind waits, what is written once that time has come, and its words;
- * and the message that ends a wait before.
+ * WAITS[kind]: until when a step of each kind waits, what is written at that time, and its words; and the
+ * message that ends a wait before it.
  *
- * Owns: a wait for a time, an answer, a message and a place, and the time of a step that waits for none of
+ * Owns: waiting for a time, an answer, a message and a place, and the time of a step that waits for none of
  * them (`within`); which message a step or a round takes. Does not own: an answer and its question in the
- * inbox (`questions/callback.ts`), when a message is accepted (`scheduler/messages.ts`) and read
- * (`engine/mailbox.ts`), the record of a round (`rounds.ts`), a place (`lane.ts`), the stop of executions
- * whose time is over (`execution/child-rules.ts`).
+ * inbox (`questions/callback.ts`), accepting (`scheduler/messages.ts`) and reading a message
+ * (`engine/mailbox.ts`), the record of a round (`rounds.ts`), a place (`lane.ts`), stopping executions whose
+ * time is over (`execution/child-rules.ts`).
  *
- * L1 every wait ends by its time, and its row says what the step then is. A new kind of wait is a row.
+ * L1 every wait ends by its time, and its row says what the step is then. A new kind of wait is a row.
  *
- * One transaction of step, execution and mailbox takes a message, so it is taken once, and in no pause that
- * began since the read. A mailbox that was read before a step's turn says nothing about later messages, so
- * each write makes it unknown. A message that was accepted by the end of the step's time is taken, however
- * late that is seen; a later one stays for the next step of its name.
+ * One transaction of step, execution and mailbox takes a message, so it is taken once, and not in a pause
+ * that began since the read. A mailbox that was read before a step's turn may lack later messages, so each
+ * write makes it unknown. A message accepted by the end of the step's time is taken, however late that is
+ * noticed; a later one stays for the next step with its name.
  */
 
 import {
@@ -62,11 +62,11 @@ import { noPlace } from './lane.ts';
 import { awaitedBy, neverBegun, roundGiven } from './rounds.ts';
 
 interface Wait<Of extends PlanStep> {
-  /** Until when a step waits whose turn it is; nothing if it does not wait, or no longer waits. */
+  /** Until when a step waits whose turn it is; undefined if it does not wait. */
   until(step: Of, snapshot: Snapshot, record: Step | undefined): number | undefined;
-  /** The step once that time has come. */
+  /** The step at that time. */
   atTime(step: Of, snapshot: Snapshot, record: Step, inputs: DecisionInputs): Step;
-  /** What ends it, and the default if nothing does. */
+  /** What ends the wait, and the default if nothing does. */
   coming(step: Of, record: Step | undefined): Coming;
 }
 
@@ -125,7 +125,7 @@ const noMessage = (message: string): Failure => ({
   message: `no message '${message}' came in time`,
 });
 
-/** A round that begins with a message: its step has begun, and no execution of the round has. */
+/** For a round that begins with a message, while its step has begun and its execution has not. */
 const MESSAGE_OF_ROUND: Wait<PlanStep> = {
   until: (_step, { execution }, record) => {
     const { withinMs = 0 } = record?.children?.rounds?.awaits ?? {};
@@ -151,7 +151,7 @@ const PLACE: Wait<LaneStep> = {
   coming: () => ({ what: 'it fails, unless its lane has a place before', who: 'supervisor' }),
 };
 
-/** The time of a step that waits for none of these; no attempt of it is under way. */
+/** For a step that waits for none of these, while no attempt of it is under way: its time. */
 const WITHIN: Wait<PlanStep> = {
   until: (step, snapshot, record) => {
     const isRunning = hasChildren(step) && isIn(record, 'running') && record?.children?.stop === undefined;
@@ -175,11 +175,11 @@ const WAITS: Readonly<Record<PlanStep['kind'], Wait<PlanStep>>> = {
   map: WITHIN,
 };
 
-/** The row of a step: between two rounds that of the message which the next one begins with. */
+/** The row of a step; between two rounds, that of the message with which the next one begins. */
 const waitOf = (step: PlanStep, record: Step | undefined): Wait<PlanStep> =>
   awaitedBy(step, record) === undefined ? WAITS[step.kind] : MESSAGE_OF_ROUND;
 
-/** Until when a step waits, or has its time; nothing before its turn, and if it does neither. */
+/** Until when a step waits or has its time; undefined before its turn, or if it does neither. */
 export function waitEndsAt(step: PlanStep, snapshot: Snapshot): number | undefined {
   const record = snapshot.steps[step.name];
   const wait = waitOf(step, record);
@@ -188,11 +188,11 @@ export function waitEndsAt(step: PlanStep, snapshot: Snapshot): number | undefin
   return isBegun || applies(step, snapshot) ? wait.until(step, snapshot, record) : undefined;
 }
 
-/** Whether the step waits for a time, an answer, a message or a place, and until when. */
+/** Until when the step waits for a time, an answer, a message or a place; undefined if it does not. */
 export const waitsUntil = (step: PlanStep, snapshot: Snapshot): number | undefined =>
   waitOf(step, snapshot.steps[step.name]) === WITHIN ? undefined : waitEndsAt(step, snapshot);
 
-/** When a wait whose turn has come is over; nothing if the data names no time. */
+/** When a wait whose turn has come is over; undefined if the data contains no time. */
 function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
   if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
   const isLeftOut = leftOutIn(exprOf(step), snapshot) !== undefined;
@@ -212,7 +212,7 @@ const badTime = (step: WaitStep, snapshot: Snapshot): Failure =>
     message: (step.for === undefined ? timeProblem : lengthProblem)(readOf(step, snapshot)),
   };
 
-/** When the time for the answer is over, or that for the next heartbeat. */
+/** When the time for the answer is over, or for the next heartbeat. */
 function expiresAt(step: CallbackStep, snapshot: Snapshot, record: Step | undefined): number {
   const aliveAt = Math.max(turnAt(step, snapshot), record?.progressAt ?? 0);
   return Math.min(
@@ -221,7 +221,7 @@ function expiresAt(step: CallbackStep, snapshot: Snapshot, record: Step | undefi
   );
 }
 
-/** The default without an answer in time. An approval by default names no approver. */
+/** The step without an answer in time. An approval by default has no approver. */
 function unanswered({ kind, otherwise }: CallbackStep, record: Step, inputs: DecisionInputs): Step {
   if (otherwise === 'approve')
     return over(record, 'elapse', inputs, { output: { approved: true }, failure: undefined, by: undefined });
@@ -232,7 +232,10 @@ function unanswered({ kind, otherwise }: CallbackStep, record: Step, inputs: Dec
   return over(record, 'expire', inputs, { failure, by: undefined });
 }
 
-/** Known to be done, and requested again: a person is asked before it is undone. */
+/**
+ * The step when its time is over. If it is known to be done and was requested again, a person is asked before
+ * it is undone.
+ */
 function overTime(record: Step, inputs: DecisionInputs): Step {
   const move = record.wrongAnswer !== undefined && record.mayHaveActed ? 'overdue' : 'expire';
   return over(record, move, inputs, { ...FAILED_FOR_TIME, retryAt: undefined });
@@ -250,11 +253,14 @@ export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
       ]
     : [];
 
-/** Whether a step waits for a time or for an answer. */
+/** True if a step waits for a time or for an answer. */
 export const isWaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined);
 
-/** Child executions are stopped first; between two tries, and before a round's message, there are none. */
+/**
+ * True if the time may end the step at once. Child executions are stopped first; between two tries, and
+ * before a round's message, there are none.
+ */
 const mayPassTime = (step: PlanStep, { steps }: Snapshot): boolean =>
   !hasChildren(step) ||
   steps[step.name]?.status === 'retrying' ||
@@ -270,7 +276,7 @@ export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs)
   return undefined;
 }
 
-/** The time of a wait, of an answer, a message, a place or a step is over. */
+/** Ends a step when the time of a wait, an answer, a message, a place or the step itself is over. */
 export const endAtTime: Rule = {
   apply: (plan, state, event) => {
     const step = passTime(plan, state, event);
@@ -326,15 +332,18 @@ const openReceives = (plan: Plan, state: Snapshot): { step: Taking; name: string
     return name === undefined || untilAt === undefined ? [] : [{ step, name, untilAt }];
   });
 
-/** Nothing where it was not read. An id may be any text, also one that every object has. */
+/**
+ * The message with that id; undefined if it was not read. Ids may be any text, even a key that every object
+ * has.
+ */
 const messageIn = (
   messages: KnownMailbox['messages'],
   id: string,
 ): KnownMailbox['messages'][string] | undefined => (Object.hasOwn(messages, id) ? messages[id] : undefined);
 
 /**
- * The first of that name, if it or one behind it was accepted by then: the clocks of two senders differ. One
- * whose message is lost is passed over.
+ * The first message with that name, if it or a later one was accepted in time: the clocks of two senders
+ * differ. One whose message is lost is skipped.
  */
 function nextEntry(
   { mailbox, messages }: KnownMailbox,
@@ -365,7 +374,7 @@ function taking(state: Snapshot, { name }: Taking, found: Found, event: Evaluati
     execution.id,
     {
       step,
-      // With the execution: nothing is taken in a pause, nor once it is stopped.
+      // Writes the execution, too: nothing is taken in a pause or after a stop.
       execution: executionAfter(execution, 'adopt', event, {}),
       // Also by a round that fails of it: a retry of the execution would fail of the same one again.
       taken: takenFrom(found, name, event),
@@ -377,7 +386,10 @@ function taking(state: Snapshot, { name }: Taking, found: Found, event: Evaluati
   );
 }
 
-/** The wake time goes with it: who takes one evaluates the execution again, and its own wake time is near. */
+/**
+ * Removes the wake time, too: the process that takes a message evaluates the execution again, and that one's
+ * own wake time is near.
+ */
 function takenFrom({ mailbox, message }: Found, step: string, event: Evaluation): TakenMessage {
   const { wakeAt: _, ...kept } = mailbox;
   const { body: _body, ...rest } = message;
