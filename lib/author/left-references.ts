@@ -1,9 +1,9 @@
 /**
- * Finds references that a workflow's function reads and does not use in any step, condition or output: they
- * were tested as if they were values (`if (w.input.gift)`), compared, or computed with.
+ * Finds references that a workflow's function reads but does not use in any step, condition or output: the
+ * author tested one as if it were a value (`if (w.input.gift)`), compared it, or computed with it.
  *
- * Owns: finding them, and the words. Does not own: paths that lead nowhere (`schemas/reference-check.ts`),
- * sums and texts, which a reference refuses itself. A reference that a step also uses is not noticed.
+ * Owns: this search, and its messages. Does not own: paths that do not exist (`schemas/reference-check.ts`),
+ * sums and texts, which a reference itself refuses. A reference that a step also uses is not found.
  */
 
 import { expressionsOf } from '../core/plan/plan.ts';
@@ -16,7 +16,7 @@ const LEFT: unique symbol = Symbol.for('steadfast.leftReferences');
 
 interface Read {
   readonly reference: string;
-  /** An error made where the field was read; its stack is computed when somebody asks for it. */
+  /** An error made where the field was read; V8 formats its stack only when `stack` is read. */
   readonly at: Error;
 }
 
@@ -27,7 +27,7 @@ interface FieldsRead {
 
 const keyOf = (source: string, path: readonly string[]): string => [source, ...path].join('\0');
 
-/** Collects the first read of each field. */
+/** Records the first read of each field. */
 export function fieldsRead(): FieldsRead {
   const all = new Map<string, Read>();
   const note: NoteRead = (source, path) => {
@@ -37,7 +37,10 @@ export function fieldsRead(): FieldsRead {
   return { note, all };
 }
 
-/** The workflow with its unused reads. A field counts as used if it, or a field of it, is in the plan. */
+/**
+ * Returns the workflow with its unused reads. A field counts as used if the plan contains it or one of its
+ * fields.
+ */
 export function withLeft<W extends Workflow>(workflow: W, { all }: FieldsRead): W {
   const { steps, onFailure = [], output } = workflow.plan;
   const taken = new Set(
@@ -57,7 +60,7 @@ export interface LeftReference {
   readonly stack: string | undefined;
 }
 
-/** The unused references of a workflow, and of the workflows that it runs. */
+/** Returns the unused references of a workflow, and of the workflows that it runs. */
 export function leftReferences(workflow: Workflow): LeftReference[] {
   const { name, children } = workflow;
   const left = (workflow as { readonly [LEFT]?: readonly Read[] })[LEFT] ?? [];

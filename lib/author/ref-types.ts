@@ -10,8 +10,8 @@ declare const MAYBE: unique symbol;
 declare const WHY: unique symbol;
 
 /**
- * A typed reference to a value that exists only when the execution runs. A part that may be absent, or is one
- * of a value that may be null, is a `MaybeRef`.
+ * A typed reference to a value that exists only when the execution runs. A part that may be absent, or that
+ * belongs to a value that may be null, is a `MaybeRef`.
  */
 export type Ref<T> = RefTo<T> & (null extends T ? MaybeFields<Exclude<T, null>, MayBeAbsent> : RefFields<T>);
 type RefFields<T> = T extends readonly (infer Item)[]
@@ -29,7 +29,7 @@ type IsTuple<T extends readonly unknown[]> = number extends T['length']
   : T extends readonly []
     ? false
     : true;
-/** Whether a field may be absent: also any key of a record. An `unknown` field counts as present. */
+/** True if a field may be absent, as any key of a record may. An `unknown` field counts as present. */
 type IsOptional<T, Key extends keyof T> =
   {} extends Pick<T, Key> ? true : unknown extends T[Key] ? false : undefined extends T[Key] ? true : false;
 
@@ -45,8 +45,7 @@ export type MayNotFail =
 
 /**
  * A reference to a value that may be missing: an optional field, or the output of a step that may fail or be
- * skipped. `orElse` or `required` turns it into a `Ref`. It may be passed as it is to a field that is
- * optional.
+ * skipped. `orElse` or `required` turns it into a `Ref`. An optional field also accepts it as it is.
  */
 export type MaybeRef<T, Why extends string = string> = MaybeRefTo<T, Why> &
   MaybeFields<Exclude<T, null>, Why>;
@@ -71,7 +70,7 @@ export type Input<T> =
       : T extends readonly (infer Item)[]
         ? readonly Input<Item>[]
         : { readonly [Key in keyof T]: Input<T[Key]> | WhereOptional<T, Key> });
-/** A reference of which only the type of the value matters. */
+/** A reference that only shows the type of its value. */
 export interface RefTo<T> {
   readonly [EXPRESSION]: T;
 }
@@ -84,8 +83,9 @@ export interface Condition {
 }
 
 /**
- * The type of an execution's output, from what the author's function returned. A field that may be absent is
- * optional, and null in a list. The output of a step that may not succeed is refused with the plan.
+ * The type of an execution's output, derived from the return value of the author's function. A field that may
+ * be absent is optional, and null in a list. The output of a step that may not succeed is refused with the
+ * plan.
  */
 export type OutputOf<R> =
   R extends MaybeRef<infer T, MayBeAbsent>

@@ -1,6 +1,6 @@
 /**
- * The references that authors write: how a workflow says "the total of the input" or "the charge's id", and
- * when a step runs.
+ * The references that authors write, such as "the total of the input" or "the charge's id", and the
+ * conditions that decide whether a step runs.
  *
  * Owns: references and conditions, and their conversion to the JSON form of a plan. Does not own: their types
  * (`ref-types.ts`), the meaning of that form (`core/plan/refs.ts`), which references a step may use
@@ -33,10 +33,10 @@ const SOURCE: unique symbol = Symbol.for('steadfast.source');
 const REFERENCE = {};
 
 /**
- * The target of a reference: the execution's input; a step's output, its end and its failure; the token with
- * which the external party answers a callback step; for a list, the item and its index; for rounds, the
- * latest round's output and input; for on-failure steps, why the execution ended; in an `httpAgent`, the call
- * and its answer.
+ * The target of a reference: the execution's input; a step's output, outcome or failure; the token with which
+ * the external party answers a callback step; for a list, the item and its index; for rounds, the latest
+ * round's output and input; for on-failure steps, why the execution ended; in an `httpAgent`, the call and
+ * its answer.
  */
 export type RefSource =
   | 'input'
@@ -54,7 +54,10 @@ export type RefSource =
 export type NoteRead = (source: RefSource, path: readonly string[]) => void;
 let noteRead: NoteRead | undefined;
 
-/** Runs a workflow's function and notes its reads; it is never interrupted. */
+/**
+ * Runs a workflow's function and reports its reads to `note`. The function is synchronous, so no other one
+ * interferes.
+ */
 export function notingReads<R>(note: NoteRead, run: () => R): R {
   const before = noteRead;
   noteRead = note;
@@ -71,8 +74,8 @@ export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> 
 }
 
 /**
- * The behaviour of a reference. A class, because separate functions for each would take a third of the build
- * time.
+ * The behaviour of a reference. It is a class, because separate functions for each reference would take a
+ * third of the build time.
  */
 class Reference implements ProxyHandler<object> {
   readonly #source: RefSource;
@@ -86,10 +89,10 @@ class Reference implements ProxyHandler<object> {
   get(_: object, key: string | symbol): unknown {
     const [source, path] = [this.#source, this.#path];
     if (key === SOURCE) return { $ref: source, path };
-    // Text, sums, comparisons and JSON.stringify call this. Comparing identity and testing truth call
-    // nothing.
+    // Text, sums, comparisons and JSON.stringify call this. Comparing identity and testing truth call no
+    // method.
     if (key === Symbol.toPrimitive) return (as: string) => refuseValue(nameOf(source, path), NO_SUM[as]);
-    // What for (… of …), [...list] and Array.from call.
+    // Called by for (… of …), [...list] and Array.from.
     if (key === Symbol.iterator)
       return () => refuseValue(nameOf(source, path), iterationOf(nameOf(source, path)));
     if (key === 'toJSON') return () => refuseValue(nameOf(source, path));
@@ -103,20 +106,23 @@ class Reference implements ProxyHandler<object> {
     return key === SOURCE;
   }
 
-  /** Called by `{ ...input }` and `const { id, ...rest } = input`: no field is known, so none is copied. */
+  /**
+   * Called by `{ ...input }` and `const { id, ...rest } = input`: the field names are unknown, so none can be
+   * copied.
+   */
   ownKeys(): never {
     return refuseValue(nameOf(this.#source, this.#path), 'give its fields one by one');
   }
 
-  /** Not plain JSON: if nothing is evaluated, a reference is refused when the plan is checked. */
+  /**
+   * Not the prototype of plain JSON, so that a check of the plan refuses a reference that was not converted.
+   */
   getPrototypeOf(): object {
     return REFERENCE;
   }
 }
 
-/**
- * The kinds of value that a sum, a product and a comparison of numbers ask for; a text asks for another one.
- */
+/** The kinds of value that sums, products and comparisons of numbers request; texts request another kind. */
 const NO_SUM: Readonly<Record<string, string>> = {
   number: 'let an agent compute with it, and compare in `when` with lt, gt',
 };
@@ -131,7 +137,7 @@ function refuseValue(what: string, instead?: string): never {
 }
 
 /**
- * The reference as its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token',
+ * Returns the reference as its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token',
  * 'item.sizes[0]'.
  */
 export function nameOf(source: string, path: readonly string[]): string {
@@ -139,7 +145,7 @@ export function nameOf(source: string, path: readonly string[]): string {
   return fieldText(step === '' ? source : `${step}.${kind === 'step' ? 'output' : kind}`, path);
 }
 
-/** A field within a value, as in code: `lines[0].size`, `prices['a-b c']`. */
+/** Writes a field within a value as in code: `lines[0].size`, `prices['a-b c']`. */
 export const fieldText = (root: string, path: readonly string[]): string => root + path.map(keyText).join('');
 
 function keyText(key: string): string {
@@ -159,7 +165,7 @@ function condition(expression: JsonObject): Condition {
   return made as unknown as Condition;
 }
 
-/** `undefined` exists only in the type: under `noUncheckedIndexedAccess` an item of a list has it. */
+/** `undefined` exists only in the type: `noUncheckedIndexedAccess` adds it to an item of a list. */
 type Perhaps<T> = Ref<T> | MaybeRef<T> | undefined;
 type Scalar = string | number | boolean | null;
 type Sortable = string | number;
@@ -200,33 +206,34 @@ export const lte = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condit
 export const gte = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $gte: [toExpr(left), toExpr(right)] });
 /**
- * The value is there, be it null: an optional field, or the output of a step that may have failed.
+ * True if the value is there, also if it is null: an optional field, or the output of a step that may have
+ * failed.
  * @example when: exists(w.input.voucher)
  */
 export const exists = (value: Perhaps<unknown>): Condition => condition({ $exists: toExpr(value) });
 /**
- * The value is one of the list.
+ * True if the value is one of the list.
  * @example when: isIn(w.input.plan, ['pro', 'team'])
  */
 export const isIn = <T extends Scalar>(value: Ref<T>, list: readonly T[]): Condition =>
   condition({ $in: [toExpr(value), toExpr(list)] });
 /**
- * All of them are true.
+ * True if all the conditions are true.
  * @example when: and(eq(w.input.country, 'DE'), gt(w.input.amount, 100))
  */
 export const and = (...all: readonly Condition[]): Condition => condition({ $and: all.map(toExpr) });
 /**
- * At least one of them is true.
+ * True if at least one of the conditions is true.
  * @example when: or(eq(w.input.plan, 'pro'), gt(w.input.amount, 100))
  */
 export const or = (...any: readonly Condition[]): Condition => condition({ $or: any.map(toExpr) });
 /**
- * It is not true.
+ * True if the condition is not true.
  * @example when: not(isIn(w.input.country, ['DE', 'FR']))
  */
 export const not = (inner: Condition): Condition => condition({ $not: toExpr(inner) });
 /**
- * The text matches the pattern, in which each `*` stands for any characters, and `\*` for itself.
+ * True if the text matches the pattern. Each `*` stands for any characters, and `\*` for itself.
  * @example when: matches(w.input.email, '*@example.com')
  */
 export const matches = (text: Ref<string>, pattern: string): Condition =>
@@ -252,23 +259,23 @@ const endedAs = (step: Named, outcome: string): Condition => {
   return condition({ $eq: [{ $ref: `outcome:${name}`, path: [] }, outcome] });
 };
 /**
- * The step is done. Once a step has passed, exactly one of `succeeded`, `failed`, `skipped` is true.
+ * True if the step is done. Once a step has passed, exactly one of `succeeded`, `failed`, `skipped` is true.
  * @example when: succeeded('reserve')
  */
 export const succeeded = (step: Named): Condition => endedAs(step, 'succeeded');
 /**
- * The step has failed, its failure is tolerated (`mayFail: true`), and nothing of it is running or still to
- * be undone.
+ * True if the step has failed, its failure is tolerated (`mayFail: true`), and none of its work is still
+ * running or still to be undone.
  */
 export const failed = (step: Named): Condition => endedAs(step, 'failed');
 /**
- * The step was skipped, because its `when` was not true.
+ * True if the step was skipped, because its `when` was not true.
  * @example when: skipped('gift-wrap')
  */
 export const skipped = (step: Named): Condition => endedAs(step, 'skipped');
 
 type Meant<D> = D extends Ref<infer T> ? T : D;
-/** Absent only if both are. */
+/** The type of `orElse`: it may be absent only if the value and the replacement both may. */
 type Otherwise<T, D> = unknown extends D
   ? Ref<T | Meant<D>>
   : [D] extends [MaybeRef<infer U, infer Why> | undefined]
@@ -282,15 +289,18 @@ type Otherwise<T, D> = unknown extends D
 export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Otherwise<T, D> =>
   condition({ $orElse: [toExpr(value), toExpr(instead)] }) as unknown as Otherwise<T, D>;
 /**
- * The value, if the condition of the step that reads it guarantees that it exists: `when:
+ * Returns the value as one that exists. The condition of the step that reads it must guarantee this: `when:
  * exists(x.output.note)`, `succeeded(x)`, `failed(x)`.
  */
 export const required = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as unknown as Ref<T>;
 
-/** Named in a plan's refusal; a minifier would change the name of a class. */
+/** The name of the class below in a plan's refusal; set explicitly, because a minifier would change it. */
 export const DECLARED_STEP = 'DeclaredStep';
 
-/** A builder's stand-in for a step. It is not a value: a plan that uses one as an output is refused. */
+/**
+ * The object that the builder returns for a step. It is not a value: a plan that uses one as an output is
+ * refused.
+ */
 export class DeclaredStep {
   static readonly name = DECLARED_STEP;
   declare readonly name: string;
@@ -317,7 +327,10 @@ export function toExpr(value: unknown): Expr {
   return Object.fromEntries(entries.map(([key, item]) => [key, toExpr(item)]));
 }
 
-/** A value that contains itself, or is nested too deeply, is refused with the plan. */
+/**
+ * True if the value contains a reference. False if it is nested too deeply; the check of the plan refuses
+ * such a value.
+ */
 function holdsReference(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null || depth > JSON_LIMITS.depth) return false;
   if (SOURCE in value) return true;

@@ -151,7 +151,7 @@ export interface Receipts {
     readonly audit?: AuditReceipt;
     readonly release?: ReleaseReceipt;
   }>;
-  /** On the condition that the stored one is one version behind (version 1: that there is none). */
+  /** Writes if the stored one is one version behind (version 1: if there is none). */
   readonly write: (receipt: ShardReceipt | AuditReceipt | ReleaseReceipt) => Promise<WriteResult>;
 }
 
@@ -168,7 +168,7 @@ export interface SideRecord {
 export interface SideRecords<Kept extends SideRecord, Key extends readonly unknown[] = []> {
   /** Strongly consistent. */
   readonly read: (...key: Key) => Promise<Kept | undefined>;
-  /** On the condition that the stored one is one version behind (version 1: that there is none). */
+  /** Writes if the stored one is one version behind (version 1: if there is none). */
   readonly write: (record: Kept) => Promise<WriteResult>;
 }
 

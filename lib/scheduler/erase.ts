@@ -1,8 +1,8 @@
 /**
  * Erases an execution that is over: its records, those of the executions that its steps ran, and the large
  * values of all of them.
- *
- * Owns: what may be erased, and in which order. Does not own: what disappears by itself after the retention
+ * Owns: what may be erased, and in which order. Does not own: what is removed after the retention
+ * (`supervisor/audit.ts`, `supervisor/audit-values.ts`).
  * (`supervisor/audit.ts`, `supervisor/audit-values.ts`).
  *
  * Invariants

@@ -1,19 +1,21 @@
 /**
  * The receipt of the release: since when the deployed code has been running.
  *
- * Owns: when it is read and written. Once in each process of the supervisors' function, and again at the next
+ * Owns: when it is read and written: once in each process of the supervisors' function, and again at the next
  * tick while it is not certain; no execution needs it. Does not own: which release follows which
- * (`core/records/receipts.ts`), what is in a release (`infra/code-source.ts`).
+ * (`core/records/receipts.ts`), the content of a release (`infra/code-source.ts`).
  *
- * It is not in the presence, which an idle supervisor does not write: a release would seem to begin at the
- * first work after its deployment.
+ * It is not part of the presence, because an idle supervisor does not write that: a release would seem to
+ * begin at the first work after its deployment.
  */
 
 import type { Ports, Receipts } from '../core/ports.ts';
 import { releaseAfter } from '../core/records/receipts.ts';
 import { sayable } from '../core/values/errors.ts';
 
-/** Several supervisors of a new release begin at the same time, and one of them writes. */
+/**
+ * The maximum number of tries, because several supervisors of a new release begin to write at the same time.
+ */
 const LAPS = 3;
 
 /** @returns a function to call in each tick; it never rejects */

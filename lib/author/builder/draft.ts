@@ -1,9 +1,9 @@
 /**
- * The declarations of a workflow while its function runs: what it has so far, and the steps that an agent or
+ * The declarations of a workflow while its function runs: those so far, and the steps that an agent or
  * another workflow performs.
  *
- * Owns: these steps and their defaults, the options of a workflow. Does not own: what authors call
- * (`workflow.ts`), options that all steps have (`waiting-steps.ts`).
+ * Owns: these steps and their defaults, the options of a workflow. Does not own: the methods that authors
+ * call (`workflow.ts`), options that all steps have (`waiting-steps.ts`).
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -53,9 +53,9 @@ export interface WorkflowOptions<I> {
    */
   readonly pauseWithin?: Duration;
   /**
-   * Names of tags by which executions are found, three at most. The value of a tag is that given at the
-   * start, else the input's field of that name, if it is a text, a number or a boolean of up to 200
-   * characters. Each costs one write unit per start.
+   * Names of tags by which executions are found, three at most. A tag's value is the one given at the start,
+   * else the input's field of that name, if it is a text, a number or a boolean of up to 200 characters. Each
+   * tag costs one write unit per start.
    * @default none
    */
   readonly tags?: readonly string[];
@@ -73,8 +73,8 @@ export interface WorkflowOptions<I> {
   readonly announceEnds?: boolean;
   /**
    * How many executions of one key run at a time: one for an order, five for a customer. An execution waits
-   * for its place before its first step, and keeps the place until nothing of it can act any more. An
-   * execution that is retried waits again.
+   * for its place before its first step, and keeps the place until it can no longer act. An execution that is
+   * retried waits again.
    * @default no limit: each begins at once
    */
   readonly concurrency?: ConcurrencyOptions<I>;
@@ -121,8 +121,8 @@ export interface StepOptions extends AnyStepOptions, MayFailOptions {
    */
   readonly timeout?: Duration;
   /**
-   * Makes the step a point of no return: once it is done, nothing is undone any more, not even the step
-   * itself. If a later step fails for good, a person is asked.
+   * Makes the step a point of no return: once it is done, no step is undone, not even this one. If a later
+   * step fails for good, a person is asked.
    * @default false
    */
   readonly pointOfNoReturn?: boolean;
@@ -134,7 +134,7 @@ export type OnFailureOptions = Omit<
   'undo' | 'retryUndo' | 'pointOfNoReturn' | 'mayFail' | 'within'
 >;
 
-/** The declarations so far. */
+/** The declarations that the workflow's function has made so far. */
 export interface Draft {
   readonly workflow: string;
   readonly withinMs: number;
@@ -219,8 +219,8 @@ export function repeatOf(
 }
 
 /**
- * Adds an agent, and refuses a second one of the same name: queue, function and schemas belong to the name,
- * so each would do the other's work.
+ * Adds an agent, and refuses a second agent of the same name: both would have the same queue, function and
+ * schemas, so each would do the other's work.
  */
 export function addAgent({ workflow: name, agents }: Draft, step: string, used: Agent): void {
   const known = agents.get(used.spec.name);

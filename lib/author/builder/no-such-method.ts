@@ -1,16 +1,16 @@
 /**
  * Refuses a property that the builder does not have: `w.inputs`, `w.stepp(…)`. In JavaScript the author would
- * otherwise read that something is undefined.
+ * otherwise only learn that something is undefined.
  */
 
 import { nearest } from '../../core/values/nearest.ts';
 import { problem, refusal } from '../checks/refusal.ts';
 
-/** The builder on a prototype whose fields refuse to be read. */
+/** Puts the builder on a prototype that refuses to have its fields read. */
 export function withoutOthers<Builder extends object>(workflow: string, builder: Builder): Builder {
   const names = Object.keys(builder);
   const get = (_: object, key: string | symbol): unknown => {
-    // Inspection, promises and JSON read these of any object.
+    // Inspection, promises and JSON read these properties of any object.
     if (typeof key === 'symbol' || key in Object.prototype || key === 'then' || key === 'toJSON')
       return Reflect.get(Object.prototype, key);
     const like = nearest(key, names);

@@ -101,7 +101,7 @@ export const STEP_OPTIONS = {
   } as const satisfies KeysOf<RepeatOptions<unknown, unknown>>,
 };
 
-/** Options that belong to other steps; the check of the plan refuses them with a reason. */
+/** Options that the plan's check refuses with a reason of its own, because they belong to other steps. */
 const REASONED: Partial<Readonly<Record<keyof typeof STEP_OPTIONS, Keys>>> = {
   callback: { by: true, show: true },
   mapOfWorkflows: { pointOfNoReturn: true },

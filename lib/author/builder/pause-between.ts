@@ -1,8 +1,8 @@
 /**
  * The pause between two rounds: a wait at the end of a round's plan, skipped if the round is the last.
  *
- * Owns: that step, and the rounds' condition in the terms of the round's own plan. Does not own: when another
- * round begins (`core/waiting/rounds.ts`), which knows of no pause.
+ * Owns: that step, and the conversion of the rounds' condition for the round's own plan. Does not own: when
+ * another round begins (`core/waiting/rounds.ts`, which does not see the pause).
  */
 
 import type { Expr } from '../../core/plan/refs.ts';
@@ -26,7 +26,7 @@ function freeName(taken: readonly string[]): string {
   return names.find((name) => !taken.includes(name)) ?? 'pause';
 }
 
-/** The condition in the terms of the round's plan: `given` is its input, `last` its output. */
+/** Rewrites the condition for the round's plan: `given` becomes its input, `last` its output. */
 function asRound(expr: Expr, output: Expr): Expr {
   if (Array.isArray(expr)) return expr.map((item) => asRound(item as Expr, output));
   if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return expr;
@@ -36,7 +36,10 @@ function asRound(expr: Expr, output: Expr): Expr {
   return Object.fromEntries(Object.entries(expr).map(([key, item]) => [key, asRound(item, output)]));
 }
 
-/** The expression at the end of a path within another one; undefined if only the value will show it. */
+/**
+ * Follows a path within an expression and returns the part at its end; undefined if only the value can show
+ * it.
+ */
 export function valueAt(expr: Expr, path: readonly Json[]): Expr | undefined {
   const [key, ...rest] = path;
   if (typeof key !== 'string') return expr;
@@ -52,5 +55,5 @@ export function valueAt(expr: Expr, path: readonly Json[]): Expr | undefined {
   return item === undefined ? NOTHING : valueAt(item, rest);
 }
 
-/** An expression whose value never exists, because a number has no length. */
+/** An expression that never has a value, because a number has no length. */
 const NOTHING: Expr = { $length: 0 };

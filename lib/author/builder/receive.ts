@@ -1,7 +1,7 @@
 /**
  * The step that takes a message sent to the execution.
  *
- * Owns: its options and defaults, and that the messages of one name have one schema. Does not own: the
+ * Owns: its options and defaults, and the rule that messages of one name have one schema. Does not own: the
  * refusals (`check-waiting.ts`), the options of every step (`waiting-steps.ts`).
  */
 
@@ -15,11 +15,14 @@ import { type AnyStepOptions, baseOf, type MayFailOptions, parseDurationOrNone }
 export interface ReceiveOptions<O, E extends 'fail' | 'continue' = 'fail'>
   extends AnyStepOptions,
     MayFailOptions {
-  /** The schema of the message's body, any Standard Schema. Another body is refused when it is sent. */
+  /**
+   * The schema of the message's body, any Standard Schema. A body that does not fit is refused when it is
+   * sent.
+   */
   readonly message: StandardSchemaV1<unknown, O>;
   /**
-   * How long to wait for a message. A message accepted in that time is taken, however late that is seen; a
-   * later one is kept for the next step of its name.
+   * How long to wait for a message. A message accepted in that time is taken, even if it is processed late; a
+   * later message is kept for the next step that takes this name.
    */
   readonly within: Duration;
   /**
@@ -64,7 +67,10 @@ export function receiveOf(
   };
 }
 
-/** The messages of one name have one schema. @throws SteadfastError `workflow-refused` */
+/**
+ * Adds the schema of messages of this name, and refuses a second schema. @throws SteadfastError
+ * `workflow-refused`
+ */
 export function declareMessage(
   { workflow, messages }: Declaring,
   step: string,

@@ -1,19 +1,19 @@
 /**
- * How authors write that a round begins with a message.
+ * `received(…)`, with which an author declares that a round begins with a message.
  *
- * Owns: this word. Does not own: the options of a repeated step (`rounds.ts`), the schemas of the messages
- * (`receive.ts`).
+ * Owns: this function. Does not own: the options of a repeated step (`rounds.ts`), the schemas of the
+ * messages (`receive.ts`).
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-/** A symbol: a reference has every field, and notes each that is read. */
+/** A symbol, because a reference answers to every field name and records each read. */
 const RECEIVED: unique symbol = Symbol.for('steadfast.received');
 
 /**
- * The message that a round begins with: its `next`, or its first input. The round's input has the body as
- * `message`, and beside it what `beside` says.
- * @template M the body @template B what the round is given beside it
+ * The message that begins a round, as its `next` or its first input. In the round's input `message` is its
+ * body; the other fields come from `beside`.
+ * @template M the body @template B the other fields of the round's input
  */
 export interface RoundReceives<M, B = undefined> {
   readonly [RECEIVED]: true;
@@ -23,10 +23,11 @@ export interface RoundReceives<M, B = undefined> {
 }
 
 /**
- * For `w.repeat`: a round begins with the next message of that name that is sent to the execution. The
- * round's input has its body as `message`, and beside it the answer of the round before as `last` (null in
- * the first round), or what the third argument says. Each message is taken once, in the order of acceptance.
- * @param message any Standard Schema: what the body of such a message must fit
+ * For `w.repeat`: a round begins with the next message of that name that is sent to the execution. In the
+ * round's input `message` is its body. The other fields come from the third argument; without one, `last` is
+ * the answer of the round before, null in the first round. Each message is taken once, in the order of
+ * acceptance.
+ * @param message any Standard Schema that the body must fit
  * @example
  * w.repeat('moves', applyMove, { message: { from: 'e2', to: 'e4' }, last: null }, {
  *   next: received('move', z.object({ from: z.string(), to: z.string() })),

@@ -1,7 +1,7 @@
 /**
  * The stages of a recovery: what follows a failure, one after the other.
  *
- * Owns: `retry`, `withInput`, `useAgent`, `askPerson`, their defaults, and the refusal of a variant that a
+ * Owns: `retry`, `withInput`, `useAgent`, `askPerson`, their defaults, and the refusal of a recovery that a
  * crash would block for ever. Does not own: the refusals of a plan (`check.ts`), the choice of the next stage
  * (`step/recovery.ts`).
  */
@@ -48,10 +48,10 @@ export const retry = (retries: number, backoff: Backoff = {}): RetryStage => {
 };
 
 /**
- * Tries with another input from here on, with the agent of the stage before. The input has an idempotency key
- * of its own, because a service that ties a key to its first parameters refuses others under it. The stage is
- * taken only when it is certain that nothing of the earlier tries took effect.
- * @param options `attempts`: how many tries, 1 by default; `delay` and `maxDelay` as of `retry`
+ * Tries with another input from here on, with the agent of the stage before. The new input gets its own
+ * idempotency key, because a service that ties a key to its first parameters refuses others under it. The
+ * stage is taken only when it is certain that no earlier try took effect.
+ * @param options `attempts`: how many tries, 1 by default; `delay` and `maxDelay` as for `retry`
  * @example recovery: [retry(2), withInput({ amount: w.input.amount, currency: 'EUR' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
@@ -64,9 +64,9 @@ export const withInput = (
 };
 
 /**
- * Tries with another agent from here on. It gets the input of the stage before, so after a `withInput` the
- * other one. The stage is taken only when it is certain that nothing of the earlier tries took effect.
- * @param options `attempts`: how many tries, 1 by default; `delay` and `maxDelay` as of `retry`
+ * Tries with another agent from here on. It gets the input of the stage before, including one that
+ * `withInput` changed. The stage is taken only when it is certain that no earlier try took effect.
+ * @param options `attempts`: how many tries, 1 by default; `delay` and `maxDelay` as for `retry`
  * @example recovery: [retry(2), useAgent(chargeElsewhere), askPerson()]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
@@ -105,21 +105,21 @@ export interface AskPersonOptions {
    */
   readonly within?: Duration;
   /**
-   * What happens without an answer in time: 'undo' undoes what acted, 'keep' leaves it in place. Either way
-   * the execution ends.
+   * What happens without an answer in time: 'undo' undoes the steps that acted, 'keep' leaves their effects
+   * in place. Either way the execution ends.
    * @default 'undo'
    */
   readonly otherwise?: 'undo' | 'keep';
   /**
-   * Sends an event this often until there is an answer.
+   * How often an event reminds people until there is an answer.
    * @default no reminders
    */
   readonly remindEvery?: Duration;
 }
 
 /**
- * Asks a person, who decides how to go on (retry, another input, an output by hand, undo, …). Without an
- * answer `within` that time, what acted is undone, or left in place (`otherwise: 'keep'`).
+ * Asks a person, who decides how to go on (retry, another input, an output by hand, undo, …). If there is no
+ * answer `within` that time, the steps that acted are undone, or left as they are (`otherwise: 'keep'`).
  * @example recovery: [retry(3), askPerson({ within: '1d', otherwise: 'keep' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
@@ -138,7 +138,9 @@ export const askPerson = (options: AskPersonOptions = {}): AskPersonStage => {
     : stage;
 };
 
-/** Marks a person's time as the default, which is shortened to the workflow's. */
+/**
+ * Marks a `within` that the author did not give: the default, shortened to the workflow's if that is less.
+ */
 const UNSAID: unique symbol = Symbol.for('steadfast.within');
 
 const BACKOFF = { delay: true, maxDelay: true } as const satisfies KeysOf<Backoff>;
@@ -173,7 +175,7 @@ export const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
 export const defaultRecovery = (spec: AgentSpec): readonly Stage[] =>
   spec.effect === 'unsafe' ? [askPerson()] : [retry(3)];
 
-/** The stage as plain data. The step's option for undo applies to every agent in its recovery. */
+/** Converts a stage to plain data. The step's option for undo applies to every agent in its recovery. */
 export function planStage(stage: Stage, undo: AgentStep['undo'] | undefined, withinMs: number): Stage {
   if (stage.kind === 'useAgent' && undo !== undefined && stage.effect !== 'none') return { ...stage, undo };
   if (UNSAID in stage && stage.kind === 'askPerson' && withinMs < stage.withinMs)
@@ -182,10 +184,10 @@ export function planStage(stage: Stage, undo: AgentStep['undo'] | undefined, wit
 }
 
 /**
- * Finds a recovery that changes the input or the agent although it may never be known whether the earlier way
- * acted. An 'idempotent' agent needs no probe, and without one an unknown outcome stays unknown: it is undone
- * before another input or agent is tried. Without an undo these would be tried only after errors that say
- * "not done", and after a crash or a stall a person would be asked.
+ * Finds a recovery that changes the input or the agent although it may stay unknown whether the earlier try
+ * acted. An 'idempotent' agent needs no probe; without one an unknown outcome stays unknown, and the step is
+ * undone before another input or agent is tried. Without an undo, such a stage could follow only errors that
+ * say "not done"; after a crash or a stall a person would be asked.
  * @param undo the step's option
  */
 export function recoveryProblem(

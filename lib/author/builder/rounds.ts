@@ -28,14 +28,15 @@ import { type AnyStepOptions, childStep, type MayFailOptions, parseDurationOrNon
  */
 export interface RepeatOptions<I, O> extends Omit<AnyStepOptions, 'within'>, MayFailOptions {
   /**
-   * The time of all rounds together. Where rounds begin with messages: how long each waits for its own, from
-   * the end of the round before; then it is required, and may be read from that (`(last) => last.patience`),
-   * a duration or a number of seconds, so that a message can move the deadline of the next.
+   * The time limit of all rounds together. If rounds begin with messages, it is required, and is how long
+   * each round waits for its message, from the end of the round before. It may then also be a function of
+   * that round's answer (`(last) => last.patience`), a duration or a number of seconds, so that one message
+   * can move the deadline of the next.
    * @default no limit except the workflow's
    */
   readonly within?: Duration | ReadTime | ((last: Ref<O>, given: Ref<I>) => ReadTime);
   /**
-   * Only where rounds begin with messages: what holds without one in time. 'continue': the round begins, and
+   * Only if rounds begin with messages: what happens without one in time. 'continue': the round begins, and
    * its `message` is null. 'fail': the step fails with `no-message`.
    * @default 'fail'
    */
@@ -50,8 +51,8 @@ export interface RepeatOptions<I, O> extends Omit<AnyStepOptions, 'within'>, May
    */
   readonly next?: ((last: Ref<O>, given: Ref<I>) => Input<I>) | NextMessage<I, O>;
   /**
-   * The most rounds, 1 to 1,000; tries of a failed round do not count. If one more is needed, the step fails
-   * with `too-many-rounds`.
+   * The maximum number of rounds, 1 to 1,000; tries of a failed round do not count. If one more is needed,
+   * the step fails with `too-many-rounds`.
    */
   readonly maxRounds: number;
   /**
@@ -75,21 +76,21 @@ export interface RepeatOptions<I, O> extends Omit<AnyStepOptions, 'within'>, May
 
 type ReadTime = Ref<string> | Ref<number>;
 
-/** A message as the next round takes it, whose input has a field `message`. */
+/** The message that begins the next round; the round's input must have a field `message`. */
 type NextMessage<I, O> = I extends { readonly message: infer M }
   ?
       | RoundReceives<M, (last: Ref<O>, given: Ref<I>) => Input<Omit<I, 'message'>>>
       | ({ readonly last: O } extends Omit<I, 'message'> ? RoundReceives<M> : never)
   : never;
 
-/** A message as the first round takes it. */
+/** The message that begins the first round. */
 export type FirstMessage<I> = I extends { readonly message: infer M }
   ?
       | RoundReceives<M, Input<Omit<I, 'message'>>>
       | ({ readonly last: null } extends Omit<I, 'message'> ? RoundReceives<M> : never)
   : never;
 
-/** The output of `w.repeat`. If the step may fail and does, it covers the rounds that succeeded. */
+/** The output of `w.repeat`. If the step may fail and does, the output covers the rounds that succeeded. */
 export interface Repeated<O> {
   /** The number of rounds. */
   readonly rounds: number;
@@ -102,7 +103,7 @@ export interface Repeated<O> {
   readonly items: O[];
 }
 
-/** The workflow or the agent of a round. */
+/** The workflow or the agent that performs each round. */
 interface Performer {
   readonly plan: Plan;
   readonly undo: 'none' | 'required';
@@ -152,7 +153,9 @@ export function repeatStep(
 
 type Messages = OrUndefined<Pick<RepeatOptions<never, never>, 'next' | 'within' | 'otherwise'>>;
 
-/** The names of the messages, and how long each is waited for; nothing if rounds begin with none. */
+/**
+ * The names of the messages and the time limit of each wait; undefined if rounds do not begin with messages.
+ */
 function messagesOf(
   name: string,
   first: unknown,

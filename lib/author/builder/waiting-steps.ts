@@ -38,7 +38,7 @@ import { sourcesIn } from '../../core/plan/refs-in.ts';
 
 /** A step that was declared: `output` may be used in the input and the condition of later steps. */
 export interface StepHandle<O> {
-  /** The name that it was declared with. */
+  /** The name that the step was declared with. */
   readonly name: string;
   /** The step's output, as a reference. A step that reads it waits for this step. */
   readonly output: Ref<O>;
@@ -46,7 +46,7 @@ export interface StepHandle<O> {
 
 /** A step that may fail (`mayFail`) or be skipped (`when`). */
 export interface UncertainHandle<O> {
-  /** The name that it was declared with. */
+  /** The name that the step was declared with. */
   readonly name: string;
   /** The step's output, if it succeeded: read it with `orElse(…)` or `required(…)`. */
   readonly output: MaybeRef<O, MayNotSucceed>;
@@ -83,10 +83,10 @@ export interface AnyStepOptions {
   /** The step is skipped unless this condition is true. */
   readonly when?: Condition;
   /**
-   * The time of the step, from its turn on: all its attempts, waits and retries, but not pauses. When it has
-   * passed, nothing new of the step begins, a running attempt is aborted, executions of its own are stopped,
-   * and it fails with `within`. Finding out an unknown outcome (`lateEffectWithin`, `probe`, `undo`, a
-   * question to a person) comes after that.
+   * The time limit of the step, from its turn on: it covers all its attempts, waits and retries, but not
+   * pauses. When the time has passed, the step begins no new work, its running attempt is aborted, its child
+   * executions are stopped, and it fails with `within`. Resolving an unknown outcome (`lateEffectWithin`,
+   * `probe`, `undo`, a question to a person) comes after that.
    * @default no limit except the workflow's
    */
   readonly within?: Duration;
@@ -96,8 +96,8 @@ export interface AnyStepOptions {
 export interface MayFailOptions {
   /**
    * The step may fail: once its effects are certain and undone, the execution continues, and `failed(step)`
-   * is true. Without an `undo`, if the step may have acted, a person is asked; without an answer the
-   * execution continues and records the effects that may remain.
+   * is true. If the step has no `undo` and may have acted, a person is asked; without an answer the execution
+   * continues and records the effects that may remain.
    * @default false: its failure fails the execution
    */
   readonly mayFail?: boolean;
@@ -119,8 +119,7 @@ export interface AnswerOptions extends AnyStepOptions, MayFailOptions {
   /** How long to wait for an answer; `otherwise` says what happens without one. */
   readonly within: Duration;
   /**
-   * How often an event reminds those who listen that there is no answer yet:
-   * '1m' or more, less than `within`.
+   * How often an event reminds people that there is no answer yet: '1m' or more, less than `within`.
    * @default never
    */
   readonly remindEvery?: Duration;
@@ -146,13 +145,13 @@ export interface CallbackOptions<O> extends AnswerOptions {
 export interface ApprovalOptions extends AnswerOptions {
   /**
    * 'another': four eyes. The answer must come from a person who has not started the execution (for a child:
-   * its root), tried it again, resolved an incident of it so that it goes on, or given another approval in
+   * its root), tried it again, resolved one of its incidents so that it goes on, or given another approval in
    * it.
    * @default anyone whom the API lets answer
    */
   readonly by?: 'another';
   /**
-   * What applies without an answer in time. 'approve': the execution continues without an approver; not
+   * What happens without an answer in time. 'approve': the execution continues without an approver; not
    * allowed with `by`. 'reject': as if a person had rejected it. 'fail': the step fails with `no-answer`.
    * @default 'fail'
    */
@@ -176,7 +175,8 @@ export interface Approval {
    */
   readonly approved: true;
   /**
-   * The person, as the API's authorizer names them: `arn:…`, `jwt:issuer subject`; absent if it names nobody.
+   * The person, as the API's authorizer names them: `arn:…`, `jwt:issuer subject`; absent if it gives no
+   * name.
    */
   readonly by?: string;
   /** The person's comment, if there is one. */
@@ -188,8 +188,8 @@ export interface ChildOptions extends AnyStepOptions, MayFailOptions {
   /**
    * The stages that follow if the other workflow fails or runs out of time: the workflow again, as another
    * execution, also with another input (`retry`, `withInput`), then a person. A try begins only if the one
-   * before has left nothing in effect; if it has, or was canceled, a person is asked at once if the recovery
-   * has `askPerson`.
+   * before has left no effects. If it has left some, or was canceled, a person is asked at once if the
+   * recovery has `askPerson`.
    * @default none: its failure fails the step
    */
   readonly recovery?: readonly ChildStage[];
@@ -199,10 +199,9 @@ export interface ChildOptions extends AnyStepOptions, MayFailOptions {
    */
   readonly undo?: 'none' | 'required';
   /**
-   * Once the other execution has succeeded, or has failed and left something in effect, nothing of this one
-   * is undone any more. Until it has ended, a failure or a cancel of this execution stops it first, and
-   * nothing is undone before its end is known. Required if the other workflow itself has a point of no
-   * return.
+   * Once the other execution has succeeded, or has failed and left effects, no step of this execution is
+   * undone. Until it has ended, a failure or a cancel of this execution stops it first, and undoing waits for
+   * its end. Required if the other workflow itself has a point of no return.
    */
   readonly pointOfNoReturn?: boolean;
 }
@@ -307,7 +306,7 @@ export const callbackStep = (
   ...(options.show === undefined ? {} : { show: toExpr(options.show) }),
 });
 
-/** A missing time becomes undefined here, because the refusal of the plan says why it is required. */
+/** A missing duration gives NaN, so that the check of the plan refuses it and says why it is required. */
 export const parseDurationOrNone = (text: Duration | undefined, what: string): number =>
   text === undefined ? Number.NaN : parseDuration(text, what);
 

@@ -1,5 +1,5 @@
 /**
- * References to the reason for which an execution ended without success, and the order of on-failure steps.
+ * References to the reason why an execution ended without success, and the order of on-failure steps.
  *
  * Does not own: the builder (`workflow.ts`), the refusals (`check-on-failure.ts`).
  */
@@ -8,7 +8,7 @@ import { type AgentStep, expressionsOf } from '../../core/plan/plan.ts';
 import type { MaybeRef, Ref } from '../references.ts';
 import { stepsIn } from '../../core/plan/refs-in.ts';
 
-/** The reason for which the execution ended without success, for on-failure steps. */
+/** Why the execution ended without success; only for on-failure steps. */
 export interface WhyEnded {
   readonly kind: Ref<'failure' | 'cancel' | 'deadline'>;
   /** The name of the step that failed; absent after a cancel or a deadline. */
@@ -22,7 +22,7 @@ export interface WhyEnded {
   readonly message: Ref<string>;
 }
 
-/** The step, ordered after the on-failure steps whose output it reads. */
+/** Returns the step, ordered after the on-failure steps whose output it reads. */
 export function afterThoseRead(step: AgentStep, before: readonly AgentStep[]): AgentStep {
   const own = new Set(before.map(({ name }) => name));
   const read = expressionsOf(step)

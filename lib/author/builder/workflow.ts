@@ -1,9 +1,9 @@
 /**
  * Builds a workflow as data from typed code, which runs once when the module loads and is never replayed.
  *
- * Owns: the builder and its defaults. Does not own: what is declared (`core/plan/workflow.ts`), recoveries
- * (`recovery-options.ts`), steps without an agent (`waiting-steps.ts`), the refusals of a plan (`check.ts`)
- * or its meaning (`decide.ts`).
+ * Owns: the builder and its defaults. Does not own: the type of a declared workflow
+ * (`core/plan/workflow.ts`), recoveries (`recovery-options.ts`), steps without an agent (`waiting-steps.ts`),
+ * the refusals of a plan (`check.ts`) or its meaning (`decide.ts`).
  */
 
 import type { Agent } from '../../core/plan/agent.ts';
@@ -83,8 +83,8 @@ export type { ConcurrencyOptions, OnFailureOptions, StepOptions, WorkflowOptions
 type When = Condition | undefined;
 
 /**
- * The overloads of `map`. TypeScript reports a mistake against the last one, so that is the one for agents,
- * which most lists use.
+ * The overloads of `map`. TypeScript reports a mistake against the last one, so the last is the one for
+ * agents, which most lists use.
  */
 interface MapBuilder {
   <Item, CI, CO, W extends When = undefined>(
@@ -104,16 +104,17 @@ interface MapBuilder {
 }
 
 /**
- * The argument of `build`, with which it declares the steps. It runs once, when the workflow is declared: a
- * step's output is a reference there, not a value, so a choice is made by `when` and not by `if`.
+ * The argument of `build`, with which it declares the steps. `build` runs once, when the workflow is
+ * declared: a step's output is a reference there, not a value, so write choices with `when` and not with
+ * `if`.
  */
 export interface WorkflowBuilder<I> {
   /** The input of the execution, as a reference: `w.input.orderId`. */
   readonly input: Ref<I>;
   /**
-   * Declares a step that an agent performs. It begins once all the steps are done whose output it reads, or
-   * which `after` names; other steps run side by side with it. If the execution cannot succeed, its effect is
-   * undone by the agent's `undo`.
+   * Declares a step that an agent performs. It begins once every step whose output it reads, or that `after`
+   * names, is done; other steps run side by side with it. If the execution cannot succeed, the agent's `undo`
+   * undoes its effect.
    * @example
    * const paid = w.step('pay', chargeCard, { amount: w.input.amount });
    * w.step('ship', shipParcel, { payment: paid.output.paymentId }, { within: '2h' });
@@ -125,7 +126,7 @@ export interface WorkflowBuilder<I> {
     options?: StepOptions & Uncertain<T, W>,
   ) => HandleOf<SO, T, W>;
   /**
-   * Waits for a while or until a time; nothing runs meanwhile.
+   * Waits for a while or until a time, without using compute.
    * @example
    * const day = w.wait('a-day', { for: '24h' });
    * w.step('remind', sendMail, { to: w.input.email }, { after: [day] });
@@ -157,8 +158,8 @@ export interface WorkflowBuilder<I> {
     options: ApprovalOptions & Uncertain<T, W>,
   ) => CallbackHandleOf<Approval, T, W>;
   /**
-   * Takes the next message of its name that is sent to the execution (`client.send`), even one sent before
-   * its turn. Its output is the body. Each message is taken once, in the order of acceptance.
+   * Takes the next message of its name that is sent to the execution (`client.send`), even if it was sent
+   * before the step's turn. The output is the body. Each message is taken once, in the order of acceptance.
    * @example
    * const paid = w.receive('paid', { message: z.object({ payment: z.string() }), within: '2d' });
    * w.step('ship', shipParcel, { payment: paid.output.payment });
@@ -185,9 +186,9 @@ export interface WorkflowBuilder<I> {
   ) => HandleOf<CO, T, W>;
   /**
    * Declares an on-failure step. It runs once the execution has ended without success (by a failure, a cancel
-   * or the deadline) and everything is undone and no question is open. It does not run if a parent ends the
-   * execution. It may read `failure`, the input, and outputs that may exist (`orElse`). Its own failure
-   * changes no end, and is listed.
+   * or the deadline), the undo steps are done and no question is open. It does not run if a parent ends the
+   * execution. It may read `failure`, the input, and outputs that may exist (`orElse`). If it fails, the
+   * execution's end stays the same, and the failure is listed.
    * @example
    * w.onFailure('apologise', sendMail, { to: w.input.email, subject: w.failure.code });
    */
@@ -226,7 +227,8 @@ export interface WorkflowBuilder<I> {
 }
 
 /**
- * The types that an author's function may return. References have a type of their own, which no record has.
+ * The types that an author's function may return. References are listed apart, because their types are no
+ * records.
  */
 type Answer =
   | Readonly<Record<string, unknown>>

@@ -24,7 +24,7 @@ export function fairProblem(fairBy: Expr | undefined): Problem | undefined {
   return problem('bad-fair-by', message);
 }
 
-/** Whether an expression gives one value: lists, objects and conditions name no tenant. */
+/** True if an expression gives one value. Lists, objects and conditions cannot name a tenant. */
 export const isOneValue = (expr: Expr): boolean =>
   isJsonObject(expr) && ONE_VALUE.some((operator) => Object.hasOwn(expr, operator));
 const ONE_VALUE = ['$ref', '$concat', '$length', '$orElse'] as const;

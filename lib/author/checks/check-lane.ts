@@ -1,7 +1,8 @@
 /**
  * Refuses mistakes in a workflow with a lane, and in workflows that run one as a child.
  *
- * Does not own: the lane's step and its key (`core/plan/lane.ts`), who gets a place (`core/waiting/lane.ts`).
+ * Does not own: the lane's step and its key (`core/plan/lane.ts`), which execution gets a place
+ * (`core/waiting/lane.ts`).
  */
 
 import { laneOf, plansIn } from '../../core/plan/lane.ts';
@@ -60,7 +61,7 @@ function belowProblem(inner: Plan): Problem | undefined {
   return problem('on-failure-in-lane', message);
 }
 
-/** Refuses a child with a lane that would be undone with its parent: it would act without a place then. */
+/** Refuses a child with a lane that would be undone with its parent: it would then act without a place. */
 function aboveProblem(step: PlanStep, inner: Plan, plan: Plan): Problem | undefined {
   const lane = laneOf(inner);
   if (lane === undefined) return undefined;

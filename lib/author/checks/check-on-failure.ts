@@ -1,10 +1,10 @@
 /**
  * Refuses mistakes in the on-failure steps, which follow an end without success.
  *
- * Does not own: what is refused of every agent's step (`check.ts`).
+ * Does not own: the refusals for every agent's step (`check.ts`).
  *
  * P1 on-failure steps may neither hang nor change the end. After a failure any step may lack an output, so an
- *    on-failure step that reads one must name a replacement.
+ * on-failure step that reads one must name a replacement.
  */
 
 import { MAX_DURATION_MS } from '../../core/values/duration.ts';
@@ -16,7 +16,7 @@ import { type Reference, refsIn, sourcesIn, stepsIn } from '../../core/plan/refs
 import { isJsonObject } from '../../core/values/json.ts';
 import { problem, type Problem } from './refusal.ts';
 
-/** The most on-failure steps: the event of the end names each that fails. */
+/** The maximum number of on-failure steps, limited because the event of the end names each that fails. */
 export const MAX_ON_FAILURE = 20;
 
 interface Checks {
@@ -25,7 +25,7 @@ interface Checks {
   readonly expression: (expr: Expr) => string | undefined;
 }
 
-/** The first problem of an on-failure step, or of all together. */
+/** Returns the first problem of an on-failure step, or of all of them together. */
 export function onFailureProblem(
   plan: Plan,
   checks: Checks,
@@ -85,7 +85,7 @@ function optionProblem(step: AgentStep): Problem | undefined {
   return undefined;
 }
 
-/** Refuses an order other than that of the list. A step follows those before it, so there is no cycle. */
+/** Refuses an order that differs from the list's. Each step follows those before it, so there is no cycle. */
 function orderProblem({ name, after }: AgentStep, plan: Plan): Problem | undefined {
   const own = (plan.onFailure ?? []).map((step) => step.name);
   for (const other of after) {
@@ -135,7 +135,7 @@ function readProblem(step: AgentStep, plan: Plan, { expression }: Checks): Probl
       );
   }
   const missing = unguarded(ownExpressions(step)).find((read) => isMissable(read) && !there.has(read.source));
-  // A condition that reads a missing value is false; only what is sent must be complete.
+  // A condition that reads a missing value is false; only the input that is sent must be complete.
   if (missing === undefined) return undefined;
   const read = nameOf(missing.source, missing.path);
   const why =

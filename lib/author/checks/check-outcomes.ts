@@ -13,11 +13,11 @@ import { type Reference, refsIn } from '../../core/plan/refs-in.ts';
 import { isJsonObject } from '../../core/values/json.ts';
 import { problem, type Problem } from './refusal.ts';
 
-/** Whether a step may end without an output: it may fail, or be skipped. */
+/** True if a step may end without an output: it may fail, or be skipped. */
 const mayHaveNoOutput = (step: PlanStep): boolean => isTolerated(step) || step.when !== undefined;
 
 /**
- * The mistake in an expression that reads outcomes, failures and outputs.
+ * Returns the mistake in an expression that reads outcomes, failures and outputs.
  * @param reader the step with its own condition; absent for the workflow's output
  */
 export function outcomeProblem(expr: Expr, plan: Plan, reader?: PlanStep): Problem | undefined {
@@ -54,7 +54,7 @@ export function outcomeProblem(expr: Expr, plan: Plan, reader?: PlanStep): Probl
   return undefined;
 }
 
-/** The option with which a step also requires this condition, beside its own. */
+/** Returns the text of a `when` that adds this condition to the step's own. */
 export const whenText = (condition: string, when: Expr | undefined): string =>
   `when: ${when === undefined ? condition : `and(${condition}, …)`}`;
 
@@ -66,7 +66,7 @@ const failuresIn = (expr: Expr): string[] => [
   ]),
 ];
 
-/** The steps of which any part of an expression requires this outcome. */
+/** Returns the steps whose outcome an expression, in any part, compares with this one. */
 function outcomesAsked(expr: Expr, outcome: Outcome): string[] {
   if (Array.isArray(expr)) return expr.flatMap((item) => outcomesAsked(item as Expr, outcome));
   if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return [];
@@ -87,7 +87,10 @@ function outcomeIn(expr: Expr): { readonly step: string; readonly outcome: strin
   return typeof outcome === 'string' ? { step: source.slice('outcome:'.length), outcome } : undefined;
 }
 
-/** The steps that have certainly ended so if a condition is true, also by the conditions of those steps. */
+/**
+ * Returns the steps that must have ended with this outcome if a condition is true, also by their own
+ * conditions.
+ */
 const certainIn = (when: Expr | undefined, outcome: Outcome, plan: Plan): ReadonlySet<string> =>
   new Set(
     impliedBy(when, plan).flatMap((condition) => {
@@ -97,8 +100,8 @@ const certainIn = (when: Expr | undefined, outcome: Outcome, plan: Plan): Readon
   );
 
 /**
- * The conditions that are true if this one is: its parts, and those of the steps that, by it, were not
- * skipped.
+ * Returns the conditions that are true if this one is: its parts, and the conditions of the steps that it
+ * shows were not skipped.
  */
 export function impliedBy(when: Expr | undefined, plan: Plan): Expr[] {
   const found: Expr[] = [];
@@ -120,8 +123,8 @@ export function impliedBy(when: Expr | undefined, plan: Plan): Expr[] {
 }
 
 /**
- * The references of an expression, except those with a replacement (`orElse`) and those that only ask
- * (`exists`).
+ * Returns the references of an expression, except those with a replacement (`orElse`) and those that are only
+ * tested for existence (`exists`).
  */
 export function unguarded(expr: Expr): Reference[] {
   if (Array.isArray(expr)) return expr.flatMap((item) => unguarded(item as Expr));
@@ -134,14 +137,17 @@ export function unguarded(expr: Expr): Reference[] {
   return Object.values(expr).flatMap(unguarded);
 }
 
-/** A reference or its replacement may have no value; any other expression always has one. */
+/**
+ * Like `unguarded`, but accepts a reference or its replacement itself, because these may have no value; all
+ * other expressions always have one.
+ */
 function unguardedBehind(expr: Expr): Reference[] {
   const pair = isJsonObject(expr) ? expr['$orElse'] : undefined;
   if (Array.isArray(pair)) return (pair as Expr[]).flatMap(unguardedBehind);
   return isJsonObject(expr) && Object.hasOwn(expr, '$ref') ? [] : unguarded(expr);
 }
 
-/** The problem with a step that may fail. */
+/** Returns the problem with a step's `mayFail`. */
 export function tolerateProblem(step: PlanStep): Problem | undefined {
   if (step.kind === 'map' || step.tolerate === undefined) return undefined;
   if ((step.tolerate as unknown) !== true) {

@@ -1,11 +1,11 @@
 /**
- * Checks points of no return: what a workflow declares as one must hold for everything that it undoes.
+ * Checks points of no return: a step declared as one must be so for everything that the workflow undoes.
  *
- * Owns: which steps can be one, and that no child hides one. Does not own: what such a step means for a
+ * Owns: which steps can be one, and that no child hides one. Does not own: the effect of such a step on a
  * running execution (`step/point-of-no-return.ts`).
  *
  * S10 after a point of no return nothing is undone, at any level. If a parent did not know of one inside a
- *    child, it would undo its own steps although the child's cannot be undone.
+ * child, it would undo its own steps although the child's cannot be undone.
  */
 
 import {
@@ -19,7 +19,7 @@ import {
 } from '../../core/plan/plan.ts';
 import { problem, type Problem } from './refusal.ts';
 
-/** The problem with a point of no return among steps that no agent performs. */
+/** Returns the problem with a point of no return among steps that no agent performs. */
 export function pointProblem(step: Exclude<PlanStep, AgentStep>, plan: Plan): Problem | undefined {
   if (step.kind === 'child') return childProblem(step, plan);
   const inner = step.kind === 'map' ? workflowIn(step) : undefined;
@@ -63,7 +63,7 @@ export function undoProblem(step: AgentStep | ChildStep): Problem | undefined {
 
 /**
  * Refuses two such children side by side: the first would have to undo itself before it is known whether the
- * other acted.
+ * other has acted.
  */
 function besideProblem(step: ChildStep, plan: Plan): Problem | undefined {
   const beside = plan.steps.find(
@@ -79,7 +79,7 @@ function besideProblem(step: ChildStep, plan: Plan): Problem | undefined {
   return problem('points-of-no-return-at-once', message);
 }
 
-/** The first point of no return in the plan, with the path to it, or undefined. */
+/** Finds the first point of no return in the plan, and returns the path to it. */
 function pointIn(plan: Plan): string | undefined {
   for (const step of plan.steps) {
     if (step.pointOfNoReturn === true) return `'${step.name}'`;

@@ -10,7 +10,7 @@ import { refsIn, sourcesIn } from '../../core/plan/refs-in.ts';
 import { valueAt } from '../builder/pause-between.ts';
 import { problem, type Problem } from './refusal.ts';
 
-/** The most rounds: each is an execution, and all their answers are read at the end. */
+/** The maximum number of rounds: each is an execution, and all their answers are read at the end. */
 export const MAX_ROUNDS = 1_000;
 
 export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Problem | undefined {
@@ -28,8 +28,8 @@ export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Pr
 }
 
 /**
- * Refuses a pause that cannot work. It is a step of the round, so the round would keep its place in a lane
- * meanwhile; and the step evaluates the rounds' condition, but knows only what the round knows.
+ * Refuses a pause that cannot work. The pause is a step of the round, so a round with a lane would keep its
+ * place during it; and it evaluates the rounds' condition, but can read only values of its own round.
  * @param round the round's plan, without the pause
  */
 export function pauseProblem(round: Plan, until: Expr): Problem | undefined {
@@ -53,7 +53,7 @@ export function pauseProblem(round: Plan, until: Expr): Problem | undefined {
   return undefined;
 }
 
-/** What only rounds with messages have. @param options as the author wrote them */
+/** Refuses options that only rounds with messages have. @param options as the author wrote them */
 export function withoutMessages(options: {
   readonly within?: unknown;
   readonly otherwise?: unknown;

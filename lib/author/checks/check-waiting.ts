@@ -28,8 +28,8 @@ import { problem, type Problem } from './refusal.ts';
 import { roundsProblem } from './check-rounds.ts';
 
 /**
- * The deepest nesting of children. Each level lengthens the id by its step's name and place, an id has 20
- * such parts beside its root's (`values/names.ts`), and the key of an index has a limit.
+ * The deepest nesting of children. Each level lengthens the id by its step's name and place; an id may have
+ * 20 such parts after its root's (`values/names.ts`), and the key of an index has a limit.
  */
 const MAX_DEPTH = 10;
 
@@ -88,10 +88,10 @@ function waitProblem({ forMs, for: dataMs, until }: WaitStep, plan: Plan): Probl
   return longerThanWithin(forMs, plan, 'it waits for');
 }
 
-/** Refuses the time of a step if it can never matter, or is too short for any attempt. */
+/** Refuses a step's time limit that can never matter, or that is too short for any attempt. */
 export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
   const { withinMs } = step;
-  // A lane's time ends before the workflow's begins.
+  // A lane's time limit ends before the workflow's begins.
   if (withinMs === undefined || step.kind === 'lane') return undefined;
   if (!isDurationMs(withinMs))
     return problem('unbounded', `its withinMs is ${String(withinMs)}; leave it out or give a time`);
@@ -115,7 +115,7 @@ export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
 }
 
 /**
- * Refuses more time for an external party than the whole execution has, because it would silently get less.
+ * Refuses to give an external party more time than the whole execution has; it would get less without notice.
  * @param what such as 'it waits for'
  */
 export function longerThanWithin(
@@ -204,7 +204,10 @@ function byProblem({ kind, by }: { readonly kind: string; readonly by?: unknown 
   return problem('bad-by', message);
 }
 
-/** Refuses a default without an answer, except for an approval, whose answer can be known in advance. */
+/**
+ * Refuses a default answer, except for an approval, because only an approval's answer can be known in
+ * advance.
+ */
 function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefined {
   if (otherwise === undefined) return undefined;
   const said = `'otherwise' is '${String(otherwise)}'`;
@@ -219,7 +222,10 @@ function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefi
   return problem('bad-default', message);
 }
 
-/** The most values that an approval shows. With `MAX_SHOWN_CHARS` for each, it limits the question. */
+/**
+ * The maximum number of values that an approval shows. With `MAX_SHOWN_CHARS` for each, it limits the
+ * question.
+ */
 export const MAX_SHOWN = 16;
 const SHOWN_NAME = /^[A-Za-z][A-Za-z0-9_ -]{0,39}$/;
 
@@ -247,10 +253,10 @@ function showProblem({ kind, show }: CallbackStep): Problem | undefined {
   return problem('bad-show', message);
 }
 
-/** The shortest interval of reminders: in an idle system supervisors run once a minute. */
+/** The shortest interval of reminders: supervisors of an idle system run once a minute. */
 const MIN_REMIND_MS = 60_000;
 
-/** @param who the step that reminds */
+/** @param who the step that sends reminders */
 export function reminderProblem(
   { withinMs, remindMs }: Pick<CallbackStep, 'withinMs' | 'remindMs'>,
   who: string,
@@ -286,8 +292,8 @@ function depthProblem(plan: Plan, each?: ChildStep): Problem | undefined {
 }
 
 /**
- * The depth of a plan. The parts of a list of workflows are a level between it and its items; a round of an
- * agent is not a level.
+ * Returns the depth of a plan. The parts of a list of workflows are a level between it and its items; a round
+ * of an agent is not a level.
  */
 function depthOf(plan: Plan): number {
   const depths = plan.steps.map((step) => {
@@ -308,7 +314,9 @@ const SOURCES: ReadonlySet<string> = new Set([
   'given',
 ]);
 
-/** What evaluates an expression several times: once for each item of a list, or for each round. */
+/**
+ * The kinds of step that evaluate an expression several times: for each item of a list, or for each round.
+ */
 export type Each = 'item' | 'round';
 const OF_EACH: Readonly<Record<string, Each>> = {
   item: 'item',

@@ -218,7 +218,7 @@ function unsafeProblem(step: AgentStep): Problem | undefined {
   return problem('unsafe-without-person', message);
 }
 
-/** An agent without a lasting effect has nothing to undo, and can be no point of no return. */
+/** Refuses an undo and a point of no return for an agent that has no lasting effect. */
 function noneProblem(step: AgentStep): Problem | undefined {
   const agents = [step, ...step.recovery.filter((stage) => stage.kind === 'useAgent')];
   const none = agents.filter(({ effect }) => effect === 'none');
@@ -287,7 +287,7 @@ function strangersIn(expr: Expr, plan: Plan): string | undefined {
   return stranger === undefined ? undefined : `reads the output of '${stranger}', which does not exist`;
 }
 
-/** The steps after their predecessors, and the rest, which is in a cycle. */
+/** Returns the steps after their predecessors, and those in a cycle as the rest. */
 export function inOrder(steps: readonly PlanStep[]): { ordered: PlanStep[]; rest: PlanStep[] } {
   const ordered: PlanStep[] = [];
   let rest = [...steps];
@@ -300,7 +300,7 @@ export function inOrder(steps: readonly PlanStep[]): { ordered: PlanStep[]; rest
   }
 }
 
-/** The steps of one cycle. */
+/** Returns the names of the steps in one cycle. */
 function walkCycle(steps: readonly PlanStep[]): string[] {
   const names = new Set(steps.map((step) => step.name));
   const path: string[] = [];

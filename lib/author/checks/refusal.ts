@@ -1,8 +1,8 @@
 /**
  * The refusal of a workflow: the place, the mistake, and the reason as a code for programs.
  *
- * Owns: the error, and the place of an error that the author's function throws itself. Does not own: what is
- * refused (`check.ts`, `workflow.ts`).
+ * Owns: the error, and the place of an error that the author's function throws itself. Does not own: which
+ * mistakes are refused (`check.ts`, `workflow.ts`).
  */
 
 import { isSteadfastError, refuse, type SteadfastError } from '../../core/values/errors.ts';
@@ -15,7 +15,7 @@ export interface Problem {
 
 export const problem = (reason: string, message: string): Problem => ({ reason, message });
 
-/** @returns `workflow-refused`, with the details `{ workflow, step?, reason }` */
+/** Makes the error `workflow-refused`, with the details `{ workflow, step?, reason }`. */
 export function refusal(workflow: string, step: string | undefined, what: Problem): SteadfastError {
   const place = step === undefined ? `workflow '${workflow}'` : `workflow '${workflow}', step '${step}'`;
   const details = { workflow, ...defined({ step }), reason: what.reason };
@@ -27,7 +27,10 @@ interface Building {
   readonly steps: readonly { readonly name: string }[];
 }
 
-/** Runs an author's function. An error of its own gets its place: the step after which it was thrown. */
+/**
+ * Runs an author's function. If the function throws, its error's text gets the place: the step after which it
+ * was thrown.
+ */
 export function built<R>(draft: Building, build: () => R): R {
   const { workflow: name, steps } = draft;
   try {
@@ -55,8 +58,8 @@ function asynchronous(name: string, result: unknown): SteadfastError {
 }
 
 /**
- * V8's message about a field of a step before its declaration. It lists fields that only a step has; any
- * object may have a `name`.
+ * V8's message about a field of a step before its declaration. Only fields of steps are listed; a `name`
+ * could belong to any object.
  */
 const TOO_EARLY = /^Cannot read properties of undefined \(reading '(?:output|token|failure)'\)/;
 /**
@@ -66,8 +69,7 @@ const TOO_EARLY = /^Cannot read properties of undefined \(reading '(?:output|tok
 const UNDECLARED = /^Cannot access '(.*)' before initialization/;
 
 /**
- * V8's message about `w.input.items.forEach(…)`: any field of a reference is a reference, and none is a
- * function.
+ * V8's message about `w.input.items.forEach(…)`: every field of a reference is a reference, never a function.
  */
 const METHOD = /\.([a-zA-Z]+) is not a function$/;
 

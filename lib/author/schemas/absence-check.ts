@@ -2,11 +2,11 @@
  * Finds references to values that may be absent, in places that need a value, when a workflow is loaded for a
  * deployment.
  *
- * Owns: which schemas make a value optional, which places accept its absence, what a condition guarantees,
- * and the words. Does not own: paths that never lead anywhere (`reference-check.ts`), steps that may have no
- * output at all (`outcomes.ts`).
+ * Owns: which schemas make a value optional, which places accept its absence, which values a condition
+ * guarantees, and the messages. Does not own: paths that never exist (`reference-check.ts`), steps that may
+ * have no output at all (`outcomes.ts`).
  *
- * Refuses only what the schemas say: if one of the two cannot be read, the author is trusted.
+ * Refuses only what the schemas prove: if one of the two cannot be read, the reference is accepted.
  */
 
 import { type Json, isJsonObject, type JsonObject } from '../../core/values/json.ts';
@@ -30,15 +30,15 @@ import type { Workflow } from '../../core/plan/workflow.ts';
 
 /** The place where an expression's value is used. */
 interface Place {
-  /** The sentence for the author: "agent 'tell' needs vat". */
+  /** The reason in the message to the author: "agent 'tell' needs vat". */
   readonly needs: string;
   readonly field: string;
   /** The schema of its value; absent if it is not known. */
   readonly known: Known | undefined;
   readonly takesNothing: boolean;
-  /** An input, or a field of one. */
+  /** True for an input, or a field of one. */
   readonly isInput?: true;
-  /** In the condition that ends the rounds. */
+  /** True in the condition that ends the rounds. */
   readonly isUntil?: true;
 }
 
@@ -46,7 +46,7 @@ interface Read extends Reference {
   readonly place: Place;
 }
 
-/** The problems found, each with its workflow and step. */
+/** Returns the problems, each with its workflow and step. */
 export function absenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
   const { plan, name } = workflow;
   const known = new Map<string, Known | undefined>();
@@ -59,14 +59,14 @@ export function absenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf):
     const promised = [...promisedBy(step, plan), ...promisedByUntil(step)];
     return readsOf(step, workflow, jsonSchemaOf).flatMap((read) => {
       const from = Object.hasOwn(own, read.source) ? own[read.source] : sourceOf(read.source);
-      // Until it is evaluated, it guarantees nothing.
+      // A condition guarantees nothing before it has been evaluated.
       const absent = absentIn(from, read, read.place.isUntil === true ? [] : promised);
       return absent === undefined
         ? []
         : [`workflow '${name}', step '${step.name}': ${wordsFor(read, absent, step.when)}`];
     });
   });
-  // The workflow's output leaves out an absent field; in an expression there, the field must exist.
+  // The workflow's output omits an absent field; within an expression there, the field must exist.
   const ofOutput = readsIn(plan.output, ANYTHING).flatMap((read) => {
     const absent = absentIn(sourceOf(read.source), read, []);
     return absent === undefined ? [] : [`workflow '${name}', its output: ${wordsFor(read, absent)}`];
@@ -74,7 +74,7 @@ export function absenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf):
   return [...ofSteps, ...ofOutput];
 }
 
-/** Everything that a step reads, with its use. */
+/** Returns everything that a step reads, with the place where it is used. */
 function readsOf(step: PlanStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Read[] {
   const compared = { ...OPERAND, needs: 'its condition compares it' };
   const inCondition = step.when === undefined ? [] : readsIn(step.when, compared);
@@ -129,7 +129,7 @@ const OPERAND: Place = {
 
 const IN_UNTIL: Place = { ...OPERAND, needs: "its 'until' compares it", isUntil: true };
 
-/** The references of an expression whose value is used, each with its place. */
+/** Returns the references in an expression whose value is used, each with its place. */
 function readsIn(expr: Expr, place: Place): Read[] {
   if (Array.isArray(expr))
     return expr.flatMap((item, index) => readsIn(item as Expr, itemPlace(place, index)));
@@ -165,7 +165,10 @@ function readsIn(expr: Expr, place: Place): Read[] {
 const readsOfOperands = (operands: Expr, place: Place): Read[] =>
   (Array.isArray(operands) ? operands : [operands]).flatMap((operand) => readsIn(operand as Expr, place));
 
-/** A reference, or its replacement, may lead to nothing if the expression asks for exactly that. */
+/**
+ * Like `readsIn`, but accepts a reference or its replacement itself, because the expression tests whether it
+ * is absent.
+ */
 function readsBehind(expr: Expr, place: Place): Read[] {
   const pair = isJsonObject(expr) ? expr['$orElse'] : undefined;
   if (Array.isArray(pair)) return (pair as Expr[]).flatMap((one) => readsBehind(one, place));
@@ -177,7 +180,10 @@ const referenceOf = (expr: JsonObject): Reference => ({
   path: Array.isArray(expr['path']) ? (expr['path'] as string[]) : [],
 });
 
-/** An absent field is left out: that is accepted if the schema does not require it. */
+/**
+ * Returns the place of a field. An absent field is left out, which is accepted if the schema does not require
+ * it.
+ */
 function fieldPlace(place: Place, key: string): Place {
   const step = place.known === undefined ? undefined : into(place.known, key);
   const field = fieldText(place.field, [key]);
@@ -185,7 +191,7 @@ function fieldPlace(place: Place, key: string): Place {
   return { ...place, field, known: step.known, takesNothing: step.mayBeAbsent };
 }
 
-/** An absent item of a list becomes null. */
+/** Returns the place of an item. An absent item of a list becomes null. */
 function itemPlace(place: Place, index: number): Place {
   const step = place.known === undefined ? undefined : into(place.known, String(index));
   const known = step !== undefined && 'known' in step ? step.known : undefined;
@@ -201,7 +207,8 @@ function takesNull(known: Known | undefined): boolean {
 }
 
 /**
- * The values that a step's condition guarantees: `exists(…)`, also as one of several that must all be true.
+ * Returns the values that a step's condition guarantees: `exists(…)`, also as one of several that must all be
+ * true.
  */
 const promisedBy = (step: PlanStep, plan: Plan): Reference[] =>
   impliedBy(step.when, plan).flatMap((condition) => {
@@ -209,7 +216,10 @@ const promisedBy = (step: PlanStep, plan: Plan): Reference[] =>
     return isJsonObject(asked) && Object.hasOwn(asked, '$ref') ? [referenceOf(asked)] : [];
   });
 
-/** Another round follows if `until` is false: after `not(exists(…))`, the value then exists. */
+/**
+ * Returns the values that exist whenever another round follows: if `until` contains `not(exists(…))` and is
+ * false.
+ */
 function promisedByUntil(step: PlanStep): Reference[] {
   const denied = (condition: Expr | undefined): Reference[] => {
     if (!isJsonObject(condition)) return [];
@@ -221,10 +231,10 @@ function promisedByUntil(step: PlanStep): Reference[] {
   return step.kind === 'child' ? denied(step.rounds?.until) : [];
 }
 
-/** The values read that may be absent and that no condition guarantees. */
+/** The part of a value that may be absent and that no condition guarantees. */
 interface Absent {
   readonly part: readonly string[];
-  /** The reference leads to it, and not past it. */
+  /** True if the reference leads to that part, and not beyond it. */
   readonly isWithin: boolean;
 }
 
@@ -249,10 +259,10 @@ function absentIn(
   return part === undefined ? undefined : { part, isWithin: true };
 }
 
-/** Schemas may contain themselves. */
+/** The deepest level that is checked, because schemas may contain themselves. */
 const DEEPEST = 8;
 
-/** When a whole object goes to a place: the path of a part that the place needs and the object may lack. */
+/** Returns the path of a part that the place needs and the given object may lack. */
 function lackingIn(
   from: Known | undefined,
   to: Known | undefined,
@@ -283,7 +293,10 @@ function lackingIn(
   return undefined;
 }
 
-/** The other type of a value that may be null; undefined if it may not be null, or may have several types. */
+/**
+ * Returns the other type of a value that may be null; undefined if it may not be null, or may have several
+ * types.
+ */
 function withoutNull(known: Known): Known | undefined {
   const branches = branchesOf(known);
   const [only, another] = branches?.filter((one) => resolved(one)['type'] !== 'null') ?? [];

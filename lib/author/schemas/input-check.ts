@@ -2,10 +2,11 @@
  * Checks the inputs of agents and workflows as far as a plan fixes them: constants that their schemas refuse,
  * missing fields, and unknown fields. It runs when a workflow is loaded for a deployment.
  *
- * Owns: which part of a mismatch is certain, and the words. Does not own: references that lead nowhere
- * (`reference-check.ts`) or to values that may be absent (`absence-check.ts`).
+ * Owns: which part of a mismatch is certain, and the messages. Does not own: references to paths that do not
+ * exist (`reference-check.ts`) or to values that may be absent (`absence-check.ts`).
  *
- * Refuses only what is certain: a reference is trusted if its kind fits, and so is a value that contains one.
+ * Refuses only what is certain: a reference is accepted if its kind fits, and so is a value that contains
+ * one.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -35,7 +36,10 @@ export interface GivenInput {
   readonly schema: StandardSchemaV1 | undefined;
 }
 
-/** The inputs of an agent's or a workflow's step: its own, those of its rounds, and those of its recovery. */
+/**
+ * Returns the inputs of an agent's or a workflow's step: its own, those of its rounds, and those of its
+ * recovery.
+ */
 export function inputsOf(workflow: Workflow, step: AgentStep | ChildStep): GivenInput[] {
   const toAgent = (name: string): Omit<GivenInput, 'given'> => ({
     to: `agent '${name}'`,
@@ -57,7 +61,7 @@ export function inputsOf(workflow: Workflow, step: AgentStep | ChildStep): Given
   return found;
 }
 
-/** The input of a round with the message that it begins with: a source that only checks know. */
+/** Adds to the input of a round the message that it begins with, as a source that only these checks know. */
 const withMessage = (given: Expr, message: RoundMessage | undefined): Expr =>
   message === undefined || !isJsonObject(given)
     ? given
@@ -68,7 +72,7 @@ const toWorkflow = ({ children }: Workflow, called: string): Omit<GivenInput, 'g
   schema: children.find(({ name }) => name === called)?.input,
 });
 
-/** The problems, each with its workflow and step. */
+/** Returns the problems, each with its workflow and step. */
 export function inputProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
   const { plan, name } = workflow;
   return [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) =>
@@ -100,13 +104,13 @@ function valueOf(expr: Expr): unknown {
   return Object.hasOwn(expr, '$literal') ? expr['$literal'] : HOLE;
 }
 
-/** The fields of an object; undefined if an operator produces the value. */
+/** Returns the fields of an object; undefined if an operator produces the value. */
 function fieldsOf(expr: JsonObject): readonly (readonly [string, Expr])[] | undefined {
   if (Object.hasOwn(expr, '$object')) return expr['$object'] as unknown as [string, Expr][];
   return Object.keys(expr).some((key) => key.startsWith('$')) ? undefined : Object.entries(expr);
 }
 
-/** The constants that a schema refuses, and the fields that are left out. */
+/** Returns the constants that a schema refuses, and the required fields that are left out. */
 export function misfitsOf({ given, to, schema }: GivenInput): string[] {
   const value = valueOf(given);
   if (schema === undefined || value === HOLE) return [];
@@ -115,7 +119,9 @@ export function misfitsOf({ given, to, schema }: GivenInput): string[] {
   return texts.length === 0 ? [] : [`${to} refuses its input: ${texts.join('; ').slice(0, 300)}`];
 }
 
-/** References to an object or a list where the schema accepts no such value, and the other way round. */
+/**
+ * Finds references to an object or a list where the schema accepts no such value, and the other way round.
+ */
 function otherKindsOf(
   workflow: Workflow,
   step: PlanStep,
@@ -153,7 +159,9 @@ function otherKindsOf(
 
 const isWhole = (kind: string): boolean => kind === 'object' || kind === 'array';
 
-/** A schema may convert a value of another kind, which its JSON Schema does not say. */
+/**
+ * True if the schema refuses a value of this kind. It may convert one, which its JSON Schema does not show.
+ */
 function isRefused(given: Expr, schema: GivenInput['schema'], at: readonly string[], kind: string): boolean {
   const whole = { value: valueOf(given) };
   let parent: Record<string, unknown> = whole;
@@ -173,7 +181,10 @@ const KINDS: Readonly<Record<string, { readonly text: string; readonly example: 
   object: { text: 'an object', example: {} },
 };
 
-/** Empty if the schema is asynchronous, or cannot handle the stand-in for a reference. */
+/**
+ * Returns a schema's issues with a value; none if the schema is asynchronous, or cannot handle the
+ * placeholder for a reference.
+ */
 export function issuesOf(schema: StandardSchemaV1, value: unknown): readonly StandardSchemaV1.Issue[] {
   try {
     const result = schema['~standard'].validate(value);
@@ -185,7 +196,7 @@ export function issuesOf(schema: StandardSchemaV1, value: unknown): readonly Sta
   }
 }
 
-/** Whether the value is written literally at this path; a field that is left out is not added later. */
+/** True if the value at this path is a constant in the plan. A field that is left out is not added later. */
 function isCertain(value: unknown, path: NonNullable<StandardSchemaV1.Issue['path']>): boolean {
   let at = value;
   for (const part of path) {
@@ -198,7 +209,7 @@ function isCertain(value: unknown, path: NonNullable<StandardSchemaV1.Issue['pat
 const hasHole = (value: unknown): boolean =>
   value === HOLE || (typeof value === 'object' && value !== null && Object.values(value).some(hasHole));
 
-/** Fields that a schema drops or refuses: those that it neither declares nor lets through. */
+/** Finds fields that a schema drops or refuses, because it neither declares them nor accepts others. */
 function strangersOf({ given, to, schema }: GivenInput, jsonSchemaOf: JsonSchemaOf): string[] {
   const [taken, kept] = (['input', 'output'] as const).map((side) => documentOf(schema, side, jsonSchemaOf));
   return strangersIn(given, taken, kept, '').map(

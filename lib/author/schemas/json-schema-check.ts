@@ -2,11 +2,12 @@
  * Checks values against JSON Schema where the schema itself is out of reach: a stack knows the workflows of
  * its deployment only as data.
  *
- * Owns: what of a JSON Schema is certain, and the check of values against that. Does not own: which part of a
- * value is certain, and the words of the refusal (`input-check.ts`).
+ * Owns: which part of a JSON Schema is certain, and the check of values against that part. Does not own:
+ * which part of a value is certain, and the messages (`input-check.ts`).
  *
- * JSON Schema does not say that a schema converts a value of another kind, or trims a text. So a kind counts
- * only where the schema itself, asked while it can be, refuses all others; lengths and patterns do not count.
+ * JSON Schema does not show that a schema converts a value of another kind, or trims a text. So a kind counts
+ * only if the schema itself, tested while it is loaded, refuses all others; lengths and patterns do not
+ * count.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -20,10 +21,10 @@ type Path = readonly string[];
 /** One value of each kind. */
 const EXAMPLES: readonly unknown[] = ['1', 1, true, [], {}];
 const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean']);
-/** The levels of fields that are asked about. */
+/** The levels of fields that are tested. */
 const MAX_DEPTH = 5;
 
-/** The part of the JSON Schema that the schema itself confirms. */
+/** Returns the part of the JSON Schema that the schema itself confirms. */
 export function certainOf(document: unknown, schema: StandardSchemaV1): JsonObject {
   const isSure = (type: string, path: Path): boolean =>
     EXAMPLES.every(
@@ -48,7 +49,7 @@ export function certainOf(document: unknown, schema: StandardSchemaV1): JsonObje
   return certain(document as Json, []);
 }
 
-/** The shape of an input; undefined if its schema does not describe it. */
+/** Returns the shape of an input; undefined if its schema does not describe it. */
 export function shapeOf(input: unknown, jsonSchemaOf: JsonSchemaOf): InputShape | undefined {
   const schema = jsonSchemaOf(input as StandardSchemaV1);
   if (schema === undefined) return undefined;
@@ -63,7 +64,7 @@ const within = (value: unknown, path: Path): unknown =>
 const pathText = (path: NonNullable<StandardSchemaV1.Issue['path']>): string =>
   path.map((part) => String(typeof part === 'object' ? part.key : part)).join('\n');
 
-/** A schema that refuses what is certainly not allowed. @param certain as `certainOf` gives it */
+/** Makes a schema that refuses what is certainly not allowed. @param certain the result of `certainOf` */
 export const standardOf = (certain: unknown): StandardSchemaV1 => ({
   '~standard': {
     version: 1,
@@ -75,7 +76,7 @@ export const standardOf = (certain: unknown): StandardSchemaV1 => ({
   },
 });
 
-/** @param value may have symbols in place of what is known later */
+/** @param value may contain symbols in place of values that are known later */
 function problemsOf(value: unknown, schema: Json | undefined, path: Path): readonly StandardSchemaV1.Issue[] {
   if (!isJsonObject(schema) || typeof value === 'symbol') return [];
   const message = ownProblem(value, schema);
@@ -92,7 +93,7 @@ function problemsOf(value: unknown, schema: Json | undefined, path: Path): reado
 
 const listIn = (list: Json | undefined): readonly Json[] => (Array.isArray(list) ? (list as Json[]) : []);
 
-/** The problem of the value itself, without its fields. */
+/** Returns the problem of the value itself, apart from its fields. */
 function ownProblem(
   value: unknown,
   { type, enum: among, const: only, ...bounds }: JsonObject,

@@ -1,11 +1,11 @@
 /**
  * Determines a value's schema before the value exists: the schema of each source that a reference may read,
- * and where a path in it leads.
+ * and of the value at the end of a path.
  *
  * Owns: the schemas of the sources, the walk along a path, and whether a schema allows a value to be absent.
  * Does not own: the refusals (`reference-check.ts`, `absence-check.ts`).
  *
- * If a schema allows other keys, or cannot be read, nothing is known, and every path is trusted.
+ * If a schema allows other keys, or cannot be read, its values are unknown, and every path is accepted.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -25,7 +25,7 @@ import type { Workflow } from '../../core/plan/workflow.ts';
 /** JSON Schema of the values that a schema accepts or produces; undefined if that is unknown. */
 export type JsonSchemaOf = (schema: StandardSchemaV1, side?: 'input' | 'output') => unknown;
 
-/** A schema as far as it is known; undefined if nothing is known. */
+/** The known part of a schema; undefined if none is known. */
 export type Known = Document | Made | Several;
 /** A value's schema, within the document that its `$ref`s point into. */
 export interface Document {
@@ -35,10 +35,10 @@ export interface Document {
 /** An object whose fields have schemas of their own, such as the output of another workflow; or a list. */
 interface Made {
   readonly fields: Readonly<Record<string, Way>>;
-  /** The first `sure` items exist. */
+  /** The first `sure` items exist for certain. */
   readonly list?: { readonly item: Known; readonly sure: number };
 }
-/** One of several: a union, or the outputs of agents of which any may perform a step. */
+/** One of several schemas: a union, or the outputs of the agents that may perform a step. */
 interface Several {
   readonly several: readonly Known[];
 }
@@ -63,7 +63,7 @@ export function ownOf(workflow: Workflow, step: PlanStep, jsonSchemaOf: JsonSche
   return 'known' in item ? defined({ item: item.known }) : {};
 }
 
-/** The workflow of a child, or the agent of a round. */
+/** Returns the workflow of a child, or the agent of a round. */
 function performerOf(
   { agents, children }: Workflow,
   { plan, rounds }: ChildStep,
@@ -74,7 +74,7 @@ function performerOf(
     : children.find(({ name }) => name === plan.workflow);
 }
 
-/** The output of a child, or of each of its rounds. */
+/** Returns the schema of the output of a child, or of each of its rounds. */
 function answerOf(workflow: Workflow, step: ChildStep, jsonSchemaOf: JsonSchemaOf): Known | undefined {
   const [first] = step.plan.steps;
   return outputOf(
@@ -92,7 +92,7 @@ const ofRounds = (known: Known | undefined): Known => ({
   },
 });
 
-/** The values that a schema produces (`output`) or accepts (`input`). */
+/** Returns the JSON Schema of the values that a schema produces (`output`) or accepts (`input`). */
 export function documentOf(
   schema: StandardSchemaV1 | undefined,
   side: 'input' | 'output',
@@ -142,7 +142,7 @@ export function knownOf(
 const orNull = (body: Known | undefined): Known | undefined =>
   severalOf([body, { schema: NULL, root: NULL }]);
 
-/** The output of one execution of the step, whichever agent performs it. */
+/** Returns the schema of one execution's output of the step, whichever agent performs it. */
 export function outputOf(
   workflow: Workflow,
   step: AgentStep | ChildStep,
@@ -159,13 +159,13 @@ export function outputOf(
   return severalOf([...new Set(schemas)].map((schema) => documentOf(schema, 'output', jsonSchemaOf)));
 }
 
-/** The union of schemas; undefined if one of them is unknown. */
+/** Returns the union of schemas; undefined if one of them is unknown. */
 function severalOf(all: readonly (Known | undefined)[]): Known | undefined {
   const several = all.filter((one) => one !== undefined);
   return several.length < all.length ? undefined : several.length === 1 ? several[0] : { several };
 }
 
-/** A failed item is null in the list. */
+/** Returns the schema of a list's output, where a failed item is null. */
 function ofList({ over, tolerate }: MapStep, item: Known | undefined): Known {
   const isNullable = 'percent' in tolerate || tolerate.items > 0;
   const one = isNullable ? severalOf([item, { schema: NULL, root: NULL }]) : item;
@@ -176,7 +176,7 @@ function ofList({ over, tolerate }: MapStep, item: Known | undefined): Known {
 
 const NULL: JsonObject = { type: 'null' };
 
-/** The output of a workflow: each field has the schema of its reference. */
+/** Returns the schema of a workflow's output: each field has the schema of its reference. */
 function returnedBy(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Known | undefined {
   const wayOf = (expr: Expr): Way => {
     if (!isJsonObject(expr)) return BELIEVED;
@@ -193,7 +193,7 @@ function returnedBy(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Known | und
   return wayOf(workflow.plan.output).known;
 }
 
-/** The kind of JSON, if only one is possible. */
+/** Returns the kind of JSON, if only one is possible. */
 export function kindOf(known: Known | undefined): string | undefined {
   if (known === undefined) return undefined;
   const branches = branchesOf(known);
@@ -206,7 +206,7 @@ export function kindOf(known: Known | undefined): string | undefined {
   return type === 'integer' ? 'number' : typeof type === 'string' ? type : undefined;
 }
 
-/** A path that leads nowhere is reported for the workflow itself. */
+/** Walks along a path. If the path does not exist, the check of the workflow itself reports it. */
 function wayAlong(from: Known | undefined, path: readonly string[]): Way {
   let way: Way = { known: from, mayBeAbsent: false };
   for (const key of path) {
@@ -231,7 +231,7 @@ interface Way {
   readonly mayBeAbsent: boolean;
 }
 
-/** The key at which a path leads nowhere, and the keys that exist there instead. */
+/** The key that does not exist on a path, and the keys that exist in its place. */
 export interface DeadEnd {
   readonly at: number;
   readonly names: readonly string[];
@@ -304,7 +304,10 @@ export function branchesOf(known: Known): readonly Known[] | undefined {
   return (branches as Json[]).filter(isJsonObject).map((one) => ({ schema: one, root: known.root }));
 }
 
-/** A path leads nowhere only if it does so in every branch; a value may be absent if it may be so in one. */
+/**
+ * Looks up a key in a union. It is missing only if every branch lacks it, and may be absent if it may be so
+ * in one branch.
+ */
 function intoAny(branches: readonly Known[], key: string): Step {
   const steps = branches.map((branch) => into(branch, key));
   const ways = steps.filter((step) => 'known' in step);
@@ -327,7 +330,7 @@ function intoObject(schema: JsonObject, root: JsonObject, key: string): Step {
   };
 }
 
-/** Follows `$ref`s within the document, as far as a valid one goes. */
+/** Resolves `$ref`s within the document, as far as they are valid. */
 export function resolved(known: Known): JsonObject {
   if (!('schema' in known)) return {};
   const { schema, root } = known;

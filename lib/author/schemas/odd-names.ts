@@ -1,8 +1,8 @@
 /**
- * Warns of names that are probably not meant: `tags` that no input has, and fields named like a password that
- * people see. It runs when a workflow is loaded for a deployment.
+ * Warns of names that are probably mistakes: `tags` that no input has, and fields named like a password that
+ * people will see. It runs when a workflow is loaded for a deployment.
  *
- * Owns: which names, and the words. Does not own: what `tags` and `show` do (`search.ts`,
+ * Owns: which names, and the messages. Does not own: the effect of `tags` and `show` (`search.ts`,
  * `check-waiting.ts`).
  */
 
@@ -23,7 +23,7 @@ const SECRETS =
   'password passwd passphrase pwd secret token authorization credential credentials cvc cvv'.split(' ');
 const SECRET_PAIRS = 'api key,private key,access key,card number,credit card'.split(',');
 
-/** Whether a name is like `apiKey`, `card_number`, `newPassword`. */
+/** True if a name is like `apiKey`, `card_number`, `newPassword`. */
 export function isLikeSecret(name: string): boolean {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -35,7 +35,7 @@ export function isLikeSecret(name: string): boolean {
   return SECRETS.includes(last) || SECRET_PAIRS.includes(two) || joined.includes(last);
 }
 
-/** The odd names of a workflow, and of the workflows that it runs. */
+/** Returns the odd names of a workflow, and of the workflows that it runs. */
 export function oddNames(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): OddName[] {
   const { name, plan, children } = workflow;
   const place = `workflow '${name}'`;
@@ -68,7 +68,7 @@ export function oddNames(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): OddNam
   ];
 }
 
-/** The names of the input's fields, as far as its schema says them. */
+/** Returns the names of the input's fields, as far as its schema gives them. */
 function inputFields({ input }: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
   const known = documentOf(input, 'input', jsonSchemaOf);
   const fields = known === undefined ? undefined : resolved(known)['properties'];

@@ -1,12 +1,12 @@
 /**
- * Finds references that lead nowhere, when a workflow is loaded for a deployment: paths that by its schema an
- * input or an output cannot have; and fields in a trigger's mapping that the input does not have.
+ * Finds references to paths that, by its schema, an input or an output cannot have, and fields in a trigger's
+ * mapping that the input does not have, when a workflow is loaded for a deployment.
  *
  * Owns: these refusals. Does not own: the schema of each source (`known-schema.ts`), the conversion to JSON
  * Schema (the caller's `jsonSchemaOf`, because no function should load a converter), references to steps
  * (`check.ts`), values that may be absent (`absence-check.ts`), constants (`input-check.ts`).
  *
- * Refuses only what is certain: if a schema allows other keys, or cannot be read, every path is trusted.
+ * Refuses only what is certain: if a schema allows other keys, or cannot be read, every path is accepted.
  */
 
 import { type Json, isJsonObject, type JsonObject } from '../../core/values/json.ts';
@@ -30,8 +30,8 @@ import { refsIn } from '../../core/plan/refs-in.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 
 /**
- * The mistakes in the references of a workflow and of those that it runs, each with its step and the fields
- * that exist instead.
+ * Returns the mistakes in the references of a workflow and of those that it runs, each with its step and the
+ * fields that exist instead.
  */
 export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
   const { plan, name, children } = workflow;
@@ -51,19 +51,19 @@ export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf
   ];
 }
 
-/** The shape of a workflow's input, as far as its schema says it. */
+/** The shape of a workflow's input, as far as its schema shows it. */
 export interface InputShape {
   /** JSON Schema of the inputs that are accepted. */
   readonly schema: unknown;
   /** Fields that every input must have. */
   readonly required: readonly string[];
-  /** The part of its JSON Schema by which it certainly refuses a constant. */
+  /** The part of its JSON Schema that certainly refuses a constant. */
   readonly certain?: unknown;
 }
 
 /**
- * Fields of a mapping that the input does not have, and required fields that the mapping omits. A path or a
- * text may be anything.
+ * Returns the fields of a mapping that the input does not have, and required fields that the mapping omits. A
+ * path or a text fits any field.
  */
 export function mappingProblems(mapping: unknown, { schema, required }: InputShape): string[] {
   const root = schema as Json | undefined;
@@ -73,7 +73,7 @@ export function mappingProblems(mapping: unknown, { schema, required }: InputSha
   return [...there, ...leftOut.map((key) => `input.${key} is required, and left out`)];
 }
 
-/** Whether a mapping lists fields, and is not `{ $concat: … }`. */
+/** True if a mapping lists fields, and is not `{ $concat: … }`. */
 const isFields = (mapping: unknown): mapping is JsonObject =>
   isJsonObject(mapping as Json | undefined) &&
   !Object.keys(Object(mapping)).some((key) => key.startsWith('$'));

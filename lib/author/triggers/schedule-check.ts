@@ -1,8 +1,8 @@
 /**
  * Checks a schedule by the rules of EventBridge Scheduler, before anything is deployed or served.
  *
- * Owns: the fields of `cron(…)` and `rate(…)`, the time zone, and the words. Does not own: when a schedule is
- * due (`serve/schedules.ts`; on AWS the service).
+ * Owns: the fields of `cron(…)` and `rate(…)`, the time zone, and the messages. Does not own: when a schedule
+ * is due (`serve/schedules.ts`; on AWS the service).
  *
  * https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html
  */
@@ -18,7 +18,7 @@ interface Field {
   readonly name: string;
   readonly from: number;
   readonly to: number;
-  /** Names for the numbers from `from` on. */
+  /** Names for the numbers, beginning with `from`. */
   readonly names?: readonly string[];
   /** Other forms that an item may have, with their description. */
   readonly special?: RegExp;
@@ -53,7 +53,7 @@ const FIELDS: readonly Field[] = [
 ];
 const [DAY_AT, WEEKDAY_AT] = [2, 4];
 
-/** The mistake in a schedule; undefined if AWS accepts it. */
+/** Returns the mistake in a schedule; undefined if AWS accepts it. */
 export const scheduleProblem = ({ schedule, timeZone }: ScheduleSource): string | undefined =>
   expressionProblem(schedule) ?? (timeZone === undefined ? undefined : zoneProblem(timeZone));
 
@@ -72,7 +72,7 @@ function expressionProblem(schedule: unknown): string | undefined {
   return `schedule is '${schedule}': of the day of the month and the day of the week ${how} given; write ? for exactly one of them`;
 }
 
-/** The six fields as texts. */
+/** Returns the six fields as texts. */
 export const cronFields = (schedule: string): readonly string[] | undefined =>
   CRON.exec(schedule)?.[1]?.split(' ');
 
@@ -96,7 +96,7 @@ function isItem(field: Field, item: string): boolean {
   return more.length === 0 && low <= high;
 }
 
-/** The number of a text; NaN if the field does not allow it. */
+/** Returns the number that a text stands for; NaN if the field does not allow it. */
 function numberIn({ from, to, names = [] }: Field, text: string): number {
   const named = names.indexOf(text.toUpperCase());
   const value = named >= 0 ? from + named : /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;

@@ -21,14 +21,14 @@ export interface Concat {
   readonly $concat: readonly (string | number)[];
 }
 
-/** A value that is taken as it is, even a text that looks like a path. */
+/** A value that is used as it is, even a text that looks like a path. */
 export interface Literal<Value = unknown> {
   readonly $literal: Value;
 }
 
 /**
- * A mapping from the event to a `Value`, which is a part of the workflow's input: a path, a constant, or a
- * structure of both.
+ * A mapping from the event to a `Value`, a part of the workflow's input: a path, a constant, or a structure
+ * of both.
  */
 export type InputMapping<Value = unknown> =
   | EventPath
@@ -47,8 +47,8 @@ export interface Startable<Input> {
 /** The options of every trigger. */
 export interface TriggerOptions<Input = unknown> {
   /**
-   * Its name, which the executions that it starts have as their tag `trigger`. A trigger with another name is
-   * another one, with another queue (OPERATIONS.md: how to rename one).
+   * The trigger's name. Executions that it starts have it as their tag `trigger`. If you change it, you get
+   * another trigger with another queue (OPERATIONS.md: how to rename one).
    * @default - the workflow's name and the kind of the source
    */
   readonly name?: string;
@@ -56,11 +56,11 @@ export interface TriggerOptions<Input = unknown> {
   readonly input: InputMapping<Input>;
   /**
    * Paths whose values distinguish one event from another.
-   * @default - what the source repeats in each delivery of the same event
+   * @default - the values that the source repeats in each delivery of the same event
    */
   readonly idempotencyKey?: string | readonly string[];
   /**
-   * Batches of ten messages under work at the same time, 2 to 1000.
+   * How many batches of ten messages are processed at the same time, 2 to 1000.
    * @default - 10, or the deployment's `agentConcurrency` if that is less
    */
   readonly maxConcurrency?: number;
@@ -69,13 +69,14 @@ export interface TriggerOptions<Input = unknown> {
 /** The options of a trigger that sends messages to executions instead of starting them. */
 export interface SendingOptions extends Omit<TriggerOptions, 'input' | 'name'> {
   /**
-   * Its name; another name is another trigger, with another queue (OPERATIONS.md: how to rename one).
+   * The trigger's name. If you change it, you get another trigger with another queue (OPERATIONS.md: how to
+   * rename one).
    * @default - the workflow's name and that of the message
    */
   readonly name?: string;
   /** The name of the message, as in the workflow's `receive`. */
   readonly send: string;
-  /** The execution: paths whose values are the `idempotencyKey` of its start. */
+  /** Identifies the execution: paths whose values are the `idempotencyKey` of its start. */
   readonly key: EventPath | Concat | readonly (EventPath | Concat)[];
   /**
    * The trigger that starts the executions; its `idempotencyKey` must have the same values.
@@ -83,8 +84,8 @@ export interface SendingOptions extends Omit<TriggerOptions, 'input' | 'name'> {
    */
   readonly startedBy?: string;
   /**
-   * The parts of the event that become the input of a new execution, which is started with the message if no
-   * execution has the key.
+   * The parts of the event that become the input of a new execution, if none has the key; it starts with the
+   * message.
    * @default - none is started: the event is delivered again until there is an execution
    */
   readonly startWith?: InputMapping;
@@ -98,18 +99,18 @@ export interface SendingOptions extends Omit<TriggerOptions, 'input' | 'name'> {
 /** Selects objects of a bucket by their keys. */
 export interface KeyFilter {
   /**
-   * How their keys begin: 'orders/'.
+   * The beginning of their keys: 'orders/'.
    * @default - all objects
    */
   readonly prefix?: string;
   /**
-   * How their keys end: '.csv'.
+   * The end of their keys: '.csv'.
    * @default - all objects
    */
   readonly suffix?: string;
 }
 
-/** Where the objects come from. */
+/** The bucket that the objects come from. */
 export interface ObjectSource {
   /** A name for the bucket, which the stack resolves: `new Steadfast(…, { buckets: { uploads } })`. */
   readonly bucket: string;
@@ -243,7 +244,7 @@ const optionsOf = (on: DeclaredTrigger['on'], options: unknown): Keys => ({
   ...(on !== 'schedule' && isSending(options) ? SENDING : ANY),
 });
 
-/** Whether a trigger with these options sends messages. */
+/** True if a trigger with these options sends messages. */
 export const isSending = (options: unknown): options is SendingOptions => 'send' in Object(options);
 
 /** @throws SteadfastError `bad-trigger` */
@@ -261,8 +262,8 @@ function declared<On extends DeclaredTrigger['on'], Options>(
 }
 
 /**
- * Starts an execution for each object that is written to a bucket. An object written again starts another
- * one.
+ * Starts an execution for each object that is written to a bucket. Each time an object is written again,
+ * another execution starts.
  * @example
  * export const uploads = onObjectCreated(order, {
  *   bucket: 'uploads',
@@ -315,7 +316,7 @@ export const onSchedule = <Input>(
   declared('schedule', workflow as Startable<never>, options as ScheduleTrigger['options']);
 
 /**
- * Starts an execution for each message of a queue of its own; the stack lets others send to it:
+ * Starts an execution for each message of the trigger's own queue; the stack lets others send to it:
  * `steadfast.trigger(name).grantSend(shop)`. Without `input`, the input is the message's text, parsed as
  * JSON.
  * @example export const orders = onMessage(order, { input: { orderId: '$.orderId' } });

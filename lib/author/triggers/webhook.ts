@@ -1,5 +1,5 @@
 /**
- * The signature of a webhook's sender, as an author declares it.
+ * The declaration of how a webhook's sender signs its requests.
  *
  * Owns: `hmacSha256`, its defaults and its refusals. Does not own: the trigger (`trigger-declaration.ts`),
  * the check of a request (`webhooks/signature.ts`).
@@ -33,9 +33,9 @@ export interface HmacOptions {
    */
   readonly encoding?: 'hex' | 'base64';
   /**
-   * The place of the time of sending, in seconds: `{ prefix: 't=' }`, a part of the same header, or
-   * `{ header: '…' }`.
-   * @default - the sender signs no time, so that the age of a request is not checked
+   * The place of the time of sending, in seconds: `{ prefix: 't=' }`, a part of the same header, or `{
+   * header: '…' }`.
+   * @default - none: the sender does not sign a time, so the age of a request is not checked
    */
   readonly time?: { readonly prefix: string } | { readonly header: string };
   /**
@@ -44,12 +44,12 @@ export interface HmacOptions {
    */
   readonly signed?: string;
   /**
-   * The largest difference between that time and the receiver's; only with `time`.
+   * The largest difference between that time and the receiver's clock; only with `time`.
    * @default '5m'
    */
   readonly tolerance?: Duration;
   /**
-   * Whether the secret is a text, or bytes in base64, with or without `whsec_` before them.
+   * The form of the secret: a text, or bytes in base64, with or without `whsec_` before them.
    * @default 'text'
    */
   readonly key?: 'text' | 'base64';

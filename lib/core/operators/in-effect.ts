@@ -37,7 +37,7 @@ const MAX_SHOWN = 20;
 
 type Effect = StandingEffect['effect'];
 
-/** @param only these steps; all if it is absent */
+/** @param only selects the steps; all if it is absent */
 export function standingOf(
   plan: Plan,
   state: Snapshot,
@@ -49,7 +49,9 @@ export function standingOf(
   );
 }
 
-/** The effects that tolerated failures may have left; those of a child or a list are in its executions. */
+/**
+ * Lists the effects that tolerated failures may have left; those of a child or a list are in its executions.
+ */
 function leftBy(step: PlanStep, state: Snapshot): StandingEffect[] {
   const record = state.steps[step.name];
   if (record === undefined || !effectOf(step, record).isLeft) return [];
@@ -85,7 +87,7 @@ export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined
 
 /** The effects that stay if a person resolves the incident with 'keep'. */
 export function leftByFailing(plan: Plan, state: Snapshot, { kind }: Incident): Standing {
-  // Unless it is being undone, it ends as it is.
+  // An execution that is not being undone ends as it is.
   if (kind !== 'undo' || state.execution.status !== 'compensating') return standingOf(plan, state);
   // A step whose undo failed stays in effect with all its predecessors; the rest is undone.
   const stuck = plan.steps.filter(({ name }) => state.steps[name]?.status === 'compensation-failed');
@@ -113,7 +115,7 @@ function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffe
   if (record === undefined) return [];
   if (hasChildren(step)) return ofChildren(step, record, execution);
   const { is, isLeft } = effectOf(step, record);
-  // A failure that is tolerated shows every effect, even one that cannot be undone.
+  // A tolerated failure shows every effect, even one that cannot be undone.
   const isShown =
     isLeft ||
     (step.kind === 'agent' &&

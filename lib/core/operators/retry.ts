@@ -79,8 +79,8 @@ function failedProblem(plan: Plan, state: Snapshot, now: number): string | undef
   if (parent !== undefined) return `it belongs to step '${parent.step}' of execution ${parent.executionId}`;
   const problem = restartProblemOf(plan, state);
   if (problem !== undefined) return problem;
-  // Dependents of a step that was left as it is may begin at once, so no attempt of it may still act; nor may
-  // one in the child executions that the retry replaces.
+  // Dependents of a step that was left as it is may begin at once, so the retry waits until none of its
+  // attempts may act, nor any in the child executions that the retry replaces.
   for (const step of plan.steps) {
     const record = state.steps[step.name];
     const { actsUntil } = effectOf(step, record);

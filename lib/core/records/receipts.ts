@@ -1,8 +1,8 @@
 /**
- * Receipts: supervisors and the audit leave them, so that they are supervised themselves (P5).
+ * Receipts that supervisors and the audit leave, so that they are supervised themselves (P5).
  *
- * Owns: the shapes, which agents all of them together miss, and which release follows which. Does not own:
- * when one is written (`supervisor/receipts.ts`, `supervisor/release.ts`, `supervisor/audit.ts`), or how
+ * Owns: the shapes, the agents that are missing over all shards, and which release follows which. Does not
+ * own: when one is written (`supervisor/receipts.ts`, `supervisor/release.ts`, `supervisor/audit.ts`), how
  * `/health` uses them. No decision uses a receipt: a missing or stale one delays no execution.
  */
 
@@ -161,7 +161,7 @@ export interface AuditReceipt {
   readonly whole?: AuditCounts & { readonly endedAt: number };
 }
 
-/** Which release of the code the supervisors run. Written when another one begins to run. */
+/** The release of the code that the supervisors run, written when another one begins to run. */
 export interface ReleaseReceipt {
   readonly version: number;
   readonly writeId: string;

@@ -2,8 +2,8 @@
  * The effect of a step at external services, and until when the step may act there.
  *
  * Owns: the one answer that work, end, notice to a parent, lane and the list for people all use. Does not
- * own: which work follows (`ready.ts`), how it is listed (`operators/in-effect.ts`), when a process is dead
- * (`process-deadline.ts`).
+ * own: the work that follows (`ready.ts`), the list of effects (`operators/in-effect.ts`), when a process is
+ * dead (`process-deadline.ts`).
  *
  * S10 every act, or possible act, is undone unless its author or a person keeps it; "stands" is certain, "may
  * stand" is not. Probes, beliefs and undos concern the attempted variant, not the next one.
@@ -22,21 +22,21 @@ export interface Effect {
   /** True if the effect must be undone together with the execution, or before the step goes on. */
   readonly isOwed: boolean;
   /**
-   * Whether a service has accepted work that cannot be stopped: only an answer, or the end of its time,
-   * decides what becomes of it.
+   * True if a service has accepted work that cannot be stopped: only an answer, or the end of its time,
+   * decides what follows.
    */
   readonly isAwaited: boolean;
   /**
-   * Whether the step is over and something of it stays in effect, or may stay: its undo failed, its failure
-   * was tolerated, or its wrong answer was not corrected in time, and its work has no undo. A success that
-   * its author keeps does not count.
+   * True if the step is over and an effect stays, or may stay: its undo failed; its failure was tolerated; or
+   * its wrong answer was not corrected in time, and its work has no undo. A success that its author keeps
+   * does not count.
    */
   readonly isLeft: boolean;
-  /** From when on no attempt acts. Work that a service has accepted may act until an undo stops it. */
+  /** The time from which no attempt acts. Work that a service has accepted may act until an undo stops it. */
   readonly attemptsUntil: number;
-  /** From when on nothing acts: no attempt, no accepted work, no ended execution of the step. */
+  /** The time from which nothing acts: no attempt, no accepted work, no ended execution of the step. */
   readonly actsUntil: number;
-  /** N1 The same as `actsUntil`, but also after a success and for undone work. */
+  /** N1 Like `actsUntil`, but also after a success and for undone work. */
   readonly lateUntil: number;
 }
 
@@ -98,7 +98,7 @@ function effectOfAttempts(variant: AgentStep, record: Step): Effect {
   return { is, isOwed, isAwaited, isLeft, attemptsUntil, actsUntil, lateUntil };
 }
 
-/** The effect if the step's status does not decide it. After a wrong answer the work is done. */
+/** Returns the effect if the step's status does not decide it. After a wrong answer the work is done. */
 function soFar(record: Step): Effect['is'] {
   if (isLeased(record)) return 'open';
   if (!record.mayHaveActed) return 'none';

@@ -77,8 +77,8 @@ export function withLater<Record extends Step>(record: Record, ms: number): Reco
   return { ...record, processDeadlineAt: processDeadlineAt + ms, ...defined({ processes: all }) };
 }
 
-/** How long the last probes may take after the end of its time. */
+/** How long the last probes of accepted work may continue after the end of its time. */
 const LAST_PROBES_MS = 600_000;
 
-/** L1 from then on accepted work that cannot be stopped is left as it is, even if no probe could be made. */
+/** L1 Accepted work that cannot be stopped is given up then, even if no probe could be made. */
 export const givenUpAt = ({ untilAt }: Accepted): number => untilAt + LAST_PROBES_MS;

@@ -1,8 +1,8 @@
 /**
  * The end of an execution, as its parent is notified of it.
  *
- * Owns: whether anything of it is in effect, failed for good, or may still act. Does not own: what follows
- * for the parent (`child.ts`), when it is notified (`execution/end-rules.ts`).
+ * Owns: whether an effect stays, whether the failure is for good, and until when it may act. Does not own:
+ * what follows for the parent (`child.ts`), when it is notified (`execution/end-rules.ts`).
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -36,9 +36,9 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
     ...(isPermanent(state) ? { permanent: true as const } : {}),
     ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
     ...defined({
-      // Nothing follows a success that an attempt could still disturb.
+      // Work that follows a success waits until no attempt can disturb it.
       actsUntil: status === 'succeeded' ? undefined : after(untilOfAll(plan.steps, steps, 'actsUntil')),
-      // The place in a lane above is handed on no sooner in any case.
+      // A lane above never hands its place on before this time.
       lateUntil: execution.parent?.inLane === true ? after(laneFreeAt(storedPlanOf(plan), steps)) : undefined,
     }),
   };

@@ -1,17 +1,16 @@
 /**
- * The rounds of a step that is repeated: after each successful one another execution, until an answer ends
- * them.
+ * The rounds of a repeated step: after each successful one another execution, until an answer ends them.
  *
  * Owns: the record of the next round, its input, what a round with a message waits for, and the record of the
  * round that is undone next. Does not own: which message is taken (`waits.ts`), tries of a failed round
- * (`child-tries.ts`), how executions are started and stopped (`child.ts`), what follows from an answer
+ * (`child-tries.ts`), starting and stopping executions (`child.ts`), what follows an answer
  * (`execution/on-round.ts`), the rules that use this (`execution/child-rules.ts`).
  *
- * One counter numbers rounds and failed tries; ids follow from it. S10 a number is recorded in one
- * transaction with the parent's execution before anything is created under it, so a stop takes the place of
- * the latest and finds all others ended. A round begins after the recorded success of the one before. They
+ * One counter numbers rounds and failed tries; ids are derived from it. S10 a number is recorded in one
+ * transaction with the parent's execution before anything is created under it, so a stop takes the latest
+ * one's place and finds all others ended. A round begins after the recorded success of the one before. Rounds
  * are undone one at a time, the latest first: the number is recorded before its execution is recalled, and
- * only notices of that number count. A round that begins with a message has its number first, then waits;
+ * only notices of that number count. A round that begins with a message first gets its number, then waits:
  * nothing is created under it before the write that takes the message.
  */
 
@@ -165,9 +164,10 @@ function tooLarge(input: Json, state: Snapshot, id?: string, body: Json = null):
 }
 
 /**
- * The record that a round begins with its message; the evaluation creates it after that. A try of the same
- * round keeps both. Or that it fails, if its input would be too large: a retry waits for another message.
- * @param received absent if its time is over, and it begins without one
+ * The record in which a round begins with its message; the evaluation creates its execution afterwards. A try
+ * of the same round keeps both. If its input would be too large, the step fails, and a retry waits for
+ * another message.
+ * @param received absent if its time is over, so that it begins without one
  */
 export function roundGiven(
   record: Step,
