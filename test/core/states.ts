@@ -169,7 +169,7 @@ const execution: fc.Arbitrary<Execution> = fc
     pausedFor: fc.integer({ min: 0, max: HOUR }),
     status: fc.constantFrom(
       // An execution that is following up is decided by another plan
-      // (`test/core/execution/follow-up.test.ts`).
+      // (`test/core/execution/on-failure.test.ts`).
       ...EXECUTION_STATUSES.filter((status) => status !== 'following-up'),
       'running' as const,
       'running' as const,

@@ -21,7 +21,7 @@ export const MESSAGES: readonly Mutant[] = [
     file: 'lib/core/records/snapshot.ts',
     find: '...defined({ questions, values, isReadInPart }) };',
     replace: '...defined({ questions, values, isReadInPart, mailbox: state.mailbox }) };',
-    killer: jest('core/waiting/receive', 'knows nothing of the mailbox after any write'),
+    killer: jest('core/waiting/waits-for-messages', 'knows nothing of the mailbox after any write'),
   },
   {
     id: 'time-out-before-message',
@@ -39,7 +39,7 @@ export const MESSAGES: readonly Mutant[] = [
     file: 'lib/core/waiting/waits.ts',
     find: 'at <= untilAt) ? all[0]',
     replace: 'at <= untilAt + 3_600_000) ? all[0]',
-    killer: jest('core/waiting/receive', 'accordingly, however late that is seen'),
+    killer: jest('core/waiting/waits-for-messages', 'accordingly, however late that is seen'),
   },
   {
     id: 'message-taken-without-its-execution',
@@ -55,7 +55,7 @@ export const MESSAGES: readonly Mutant[] = [
         replace: 'isCallback(step);',
       },
     ],
-    killer: jest('core/waiting/receive', 'in one write with execution and mailbox'),
+    killer: jest('core/waiting/waits-for-messages', 'in one write with execution and mailbox'),
   },
   {
     id: 'latest-message-first',
@@ -73,7 +73,7 @@ export const MESSAGES: readonly Mutant[] = [
     file: 'lib/core/waiting/waits.ts',
     find: 'mailbox.entries.filter(({ id }) => id !== message.id),',
     replace: 'mailbox.entries,',
-    killer: jest('core/waiting/receive', 'in one write with execution and mailbox'),
+    killer: jest('core/waiting/waits-for-messages', 'in one write with execution and mailbox'),
   },
   {
     id: 'lost-message-blocks-its-name',
@@ -82,7 +82,7 @@ export const MESSAGES: readonly Mutant[] = [
     file: 'lib/core/waiting/waits.ts',
     find: 'one.name === name && messageIn(messages, one.id) !== null',
     replace: 'one.name === name',
-    killer: jest('core/waiting/receive', 'passes over one that is lost'),
+    killer: jest('core/waiting/waits-for-messages', 'passes over one that is lost'),
   },
   {
     id: 'no-message-by-an-old-read',
@@ -91,7 +91,7 @@ export const MESSAGES: readonly Mutant[] = [
     file: 'lib/core/plan/plan.ts',
     find: 'isCallback(step) || isReceive(step);',
     replace: 'isCallback(step);',
-    killer: jest('core/waiting/receive', 'fails without one in time, or goes on with null'),
+    killer: jest('core/waiting/waits-for-messages', 'fails without one in time, or goes on with null'),
   },
   {
     id: 'message-without-a-wake-time',
@@ -144,7 +144,7 @@ export const MESSAGES: readonly Mutant[] = [
     file: 'lib/core/waiting/waits.ts',
     find: "    'message-taken': 'a message that came is taken',\n  },\n};",
     replace: "    'message-taken': 'a message that came is taken',\n  },\n  unread: true,\n};",
-    killer: jest('core/waiting/receive', 'decides nothing on a state that was not just read'),
+    killer: jest('core/waiting/waits-for-messages', 'decides nothing on a state that was not just read'),
   },
   {
     id: 'message-of-every-object',
@@ -153,7 +153,7 @@ export const MESSAGES: readonly Mutant[] = [
     file: 'lib/core/waiting/waits.ts',
     find: '(Object.hasOwn(messages, id) ? messages[id] : undefined)',
     replace: '(messages[id])',
-    killer: jest('core/waiting/receive', 'as any other'),
+    killer: jest('core/waiting/waits-for-messages', 'as any other'),
   },
   {
     id: 'mailbox-of-the-pass-before',

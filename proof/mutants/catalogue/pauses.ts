@@ -13,7 +13,7 @@ export const PAUSES: readonly Mutant[] = [
     find: "const isPauseOver = execution.status === 'paused' && status !== 'paused' &&",
     replace:
       "const isPauseOver = execution.status === 'paused' && event !== 'succeed' && status !== 'paused' &&",
-    killer: jest('core/execution/stop', 'every move out of a pause ends it'),
+    killer: jest('core/execution/end-rules', 'every move out of a pause ends it'),
   },
   {
     id: 'pause-ended-by-any-write',
@@ -22,7 +22,7 @@ export const PAUSES: readonly Mutant[] = [
     file: 'lib/core/decisions/change.ts',
     find: "status !== 'paused' && changes.pauses === undefined;",
     replace: 'changes.pauses === undefined;',
-    killer: jest('core/execution/stop', 'every move out of a pause ends it'),
+    killer: jest('core/execution/end-rules', 'every move out of a pause ends it'),
   },
   {
     id: 'pause-ended-by-nobody',
@@ -31,7 +31,7 @@ export const PAUSES: readonly Mutant[] = [
     file: 'lib/core/decisions/change.ts',
     find: 'endedPause(execution, inputs.now, changes.cause?.by)',
     replace: 'endedPause(execution, inputs.now)',
-    killer: jest('core/execution/stop', 'every move out of a pause ends it'),
+    killer: jest('core/execution/end-rules', 'every move out of a pause ends it'),
   },
   {
     id: 'answer-late-by-a-pause',
@@ -115,7 +115,7 @@ export const PAUSES: readonly Mutant[] = [
     file: 'lib/core/step/defer.ts',
     find: ' + pausedSince(execution, undoDeferredAt)',
     replace: '',
-    killer: jest('core/execution/tolerate', 'is not given up for a time in which the execution was paused'),
+    killer: jest('core/step/tolerance', 'is not given up for a time in which the execution was paused'),
   },
   {
     id: 'gathered-after-the-pause',
