@@ -1,8 +1,8 @@
 /**
  * The questions for people below an execution: the open questions of executions that its steps run.
  *
- * Owns: which questions these are, and the words. Does not own: reading them (`Store.asked`). A parent's own
- * record does not mention them, because no child writes to it before its end.
+ * Owns: which questions these are, and their text. Does not own: reading them (`Store.asked`). A parent's own
+ * record does not have them, because no child writes to it before the child's end.
  */
 
 import type { Bounded } from '../core/operators/list-filter.ts';
@@ -14,15 +14,15 @@ import type { Next } from './words.ts';
 
 export interface AskedBelow {
   readonly count: number;
-  /** There are more than `count`. */
+  /** Set if there are more than `count`. */
   readonly atLeast?: true;
-  /** The question whose time for an answer ends first. */
+  /** The question with the earliest deadline for an answer. */
   readonly next: Pick<InboxKey, 'executionId' | 'kind' | 'deadlineAt'>;
 }
 
 /**
- * The external party of a callback is not a person.
- * @param step only below this step of the execution
+ * Counts the questions for people. Callbacks do not count, because their external party is not a person.
+ * @param step counts only questions below this step of the execution
  */
 export function askedBelow(
   { items, atLeast }: Bounded<InboxKey>,
@@ -48,7 +48,7 @@ export function askedText(asked: AskedBelow): string {
 export const questionsText = ({ count, atLeast }: Omit<AskedBelow, 'next'>): string =>
   `${countText(count, atLeast)} ${count === 1 ? 'question' : 'questions'}`;
 
-/** A question for a person comes first in the text. */
+/** Adds a question for a person to the beginning of the text. */
 export const withAsked = (because: string, asked: AskedBelow | undefined): string =>
   asked === undefined ? because : `it ${askedText(asked)}; ${because}`;
 

@@ -1,7 +1,7 @@
 /**
  * Why work is deferred, in words: the obstacle when it was deferred, and whether it still exists.
  *
- * Owns: these words. Does not own: until when work is deferred (`step/defer.ts`), what comes next (`why.ts`).
+ * Owns: this text. Does not own: until when work is deferred (`step/defer.ts`), what comes next (`why.ts`).
  *
  * The step's record describes the moment of the deferral. The text says that a breaker is open now, or an
  * agent paused now, only if the breaker was read now.
@@ -16,16 +16,19 @@ import { isUntried } from '../core/step/turn.ts';
 import { afterStart, type CodeStart } from './words.ts';
 import { personText } from './past.ts';
 
-/** An open breaker. If its service began to fail soon after other code began to run, both times. */
+/** An open breaker. If its service began to fail soon after other code began to run, it has both times. */
 export type OpenNow = NotBefore & { readonly began?: CodeStart & { readonly at: number } };
-/** What each agent's breaker says now; an agent that is missing here is unknown. */
+/** The current state of each agent's breaker; unknown for an agent that is missing here. */
 export type Breakers = ReadonlyMap<string, OpenNow | 'closed'>;
 
-/** The agent of deferred work: the next attempt's, or for a probe and an undo that of the latest. */
+/** Returns the agent of deferred work: the next attempt's, or for a probe or an undo the latest attempt's. */
 const agentFor = (step: AgentStep, record: Step, { mode }: NotBefore): AgentStep =>
   mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
 
-/** Agents whose breaker or pause has deferred something here, so reading their breakers is worthwhile. */
+/**
+ * Returns the agents whose breaker or pause has deferred work here, so that reading their breakers is
+ * worthwhile.
+ */
 export const deferringAgents = (steps: readonly PlanStep[], state: Snapshot): readonly string[] => [
   ...new Set(
     steps.flatMap((step) => {

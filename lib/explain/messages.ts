@@ -1,8 +1,9 @@
 /**
- * Why, for steps that take messages: which one a step took, or waits for, and what no step has taken.
+ * Why, for steps that take messages: the message that a step took, or waits for, and messages that no step
+ * has taken.
  *
- * Owns: these words. Does not own: which message is taken (`waiting/waits.ts`). A mailbox that was not read
- * is not mentioned.
+ * Owns: this text. Does not own: which message is taken (`waiting/waits.ts`). A mailbox that was not read is
+ * not mentioned.
  */
 
 import type { PlanStep, ReceiveStep } from '../core/plan/plan.ts';
@@ -25,7 +26,7 @@ export function becauseOfMessage(step: ReceiveStep, state: Snapshot): string | u
     : `no message '${step.message}' has come; it waits until ${timeText(untilAt)}`;
 }
 
-/** What the current round waits for; nothing if it has begun. */
+/** Says what the current round waits for; undefined if it has begun. */
 export function becauseOfRound(step: PlanStep, state: Snapshot): string | undefined {
   const record = state.steps[step.name];
   const awaited = awaitedBy(step, record);
@@ -34,7 +35,7 @@ export function becauseOfRound(step: PlanStep, state: Snapshot): string | undefi
   return `round ${roundOf(record?.children)} waits for its message: no '${awaited.name}' has come; it waits until ${timeText(untilAt)}`;
 }
 
-/** What the current round began with; empty if that is no message. */
+/** Says which message the current round began with; '' if it began without one. */
 export function roundTookText(step: PlanStep, record: Step): string {
   const message = roundMessage(step, record);
   const { received, awaits } = record.children?.rounds ?? {};
@@ -44,16 +45,16 @@ export function roundTookText(step: PlanStep, record: Step): string {
     : `it began with message '${message.name}' (${received.id}), accepted at ${timeText(received.at)}: `;
 }
 
-/** Says with what a step that is done went on. */
+/** Says with which message a step that is done went on. */
 export const tookText = ({ message }: ReceiveStep, record: Step | undefined): string =>
   record?.received === undefined
     ? `no message '${message}' came in time, and it goes on`
     : `it took message '${message}' (${record.received.id}), accepted at ${timeText(record.received.at)}`;
 
-/** The state, with an empty mailbox where none was read: nothing is said of what may have come. */
+/** Returns the state with an empty mailbox if none was read, so that the text mentions no messages. */
 export const asIfNoneCame = (state: Snapshot): Snapshot => ({ mailbox: { messages: {} }, ...state });
 
-/** The most messages that are named one by one. */
+/** The maximum number of messages that are named one by one. */
 const NAMED = 20;
 
 /** Says which accepted messages no step has taken. */

@@ -77,7 +77,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
   return happened.sort((a, b) => a.at - b.at);
 }
 
-/** Says how many attempts are missing, after the first ones. */
+/** Says how many attempts are missing after the first ones. */
 function leftOutText(record: Step): Happened[] {
   const { attempts, name } = record;
   const leftOut = leftOutOf(record);
@@ -162,8 +162,8 @@ function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
 }
 
 /**
- * Which variant of the recovery it was, if not the first, or that its input was not the plan's; the words do
- * not say what the input is.
+ * Names the variant of the recovery, if not the first, and says if the input was not the plan's, without
+ * giving the input.
  */
 function variantWords(plan: Plan, name: string, { variant = 0, given: isGiven }: Attempt): string {
   if (variant === 0 && isGiven !== true) return '';

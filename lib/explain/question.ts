@@ -2,7 +2,7 @@
  * The subject of a question, in one line: the values that its approval shows, its workflow, its tags. The
  * page and the command line both show it.
  *
- * Owns: the words and their order. Does not own: what is shown, and how an answer is given
+ * Owns: the text and its order. Does not own: which values are shown, and how an answer is given
  * (`core/questions/callback.ts`).
  */
 
@@ -14,15 +14,15 @@ export interface About extends QuestionSubject {
 }
 
 /**
- * 'amount: 5200, hotel: Ritz · hotel-booking · in trip · bookingId: 4711'; the values to decide on come
- * first.
+ * Prints 'amount: 5200, hotel: Ritz · hotel-booking · in trip · bookingId: 4711', with the values to decide
+ * on first.
  */
 export const aboutText = ({ workflow, tags = {}, root, shown = {} }: About): string =>
   [pairsText(shown), workflow, pairsText(tags), root === undefined ? '' : rootText(root)]
     .filter((part) => part !== '')
     .join(' · ');
 
-/** 'in trip · bookingId: 4711'. */
+/** Prints 'in trip · bookingId: 4711'. */
 export const rootText = ({ workflow, tags = {} }: NonNullable<QuestionSubject['root']>): string =>
   [`in ${workflow}`, pairsText(tags)].filter((part) => part !== '').join(' · ');
 

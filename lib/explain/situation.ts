@@ -1,9 +1,10 @@
 /**
- * The state of a deployment: a verdict of three words, then one sentence with the worst finding first: what,
- * since when, how many executions wait, when the first of them runs out of time, what to do, or that nothing
- * needs doing before then. The API, the command line and the page all take their texts from this file.
+ * The state of a deployment: a verdict of three words, and a sentence for each finding, the worst first. The
+ * sentence says what is wrong, since when, how many executions wait, when the first of them runs out of time,
+ * and what to do, or that nothing needs doing before then. The API, the command line and the page all use
+ * these texts.
  *
- * Owns: the verdict, the order of the findings, and the words. Does not own: reading the facts
+ * Owns: the verdict, the order of the findings, and the text. Does not own: reading the facts
  * (`api/health.ts`), when an execution is at risk (`records/risk.ts`).
  */
 
@@ -19,25 +20,26 @@ import { afterStart } from './words.ts';
  */
 export type Verdict = 'healthy' | 'degraded' | 'down';
 
-/** The verdicts in the words for readers. */
+/** The verdicts in words for readers. */
 export const VERDICTS: Readonly<Record<Verdict, string>> = {
   healthy: 'healthy',
   degraded: 'degraded',
   down: 'down',
 };
 
-/** One thing that is wrong, as facts. */
+/** One fault, as facts. */
 export interface Finding {
   /**
    * 'storage': the storage keeps no write, as on a full disk; known on one machine only. 'schedule-off': the
    * supervisors' schedule is disabled; known on this machine only. 'overdue': due work is not evaluated, so
    * no supervisor is at work. 'missing': the agent is not deployed. 'bug': the agent's code has a bug,
    * whatever its service does. 'breaker': the agent's service does not answer. 'unanswered': the agent has
-   * answered none of a few calls to act, though nothing waits for it, for example because a probe resolves
-   * each. 'lost': processes of the agent died or went silent in an attempt. 'worker': a process that several
-   * agents share has ended, by `agent` or, if that is unknown, `oneOf` them. 'paused': an operator has paused
-   * the agent's work. 'asked': incidents are open, as far as they were read: `/health` reads none. 'at-risk':
-   * other executions that may not end well or in time; with `agent`, all of them wait for it.
+   * answered none of a few calls to act, but no execution waits for it, for example because a probe resolves
+   * each. 'lost': processes of the agent died or sent no heartbeat during an attempt. 'worker': a process
+   * that several agents share has ended because of `agent` or, if that is unknown, one of `oneOf`. 'paused':
+   * an operator has paused the agent's work. 'asked': incidents are open, as far as they were read: `/health`
+   * reads none. 'at-risk': other executions that may not end well or in time; with `agent`, all of them wait
+   * for it.
    */
   readonly kind:
     | 'storage'
@@ -54,44 +56,44 @@ export interface Finding {
     | 'at-risk';
   readonly agent?: string;
   /**
-   * When the oldest work was due, the schedule was disabled, the service of a breaker began to fail, the
-   * first write was lost, the first incident was opened, the first attempt of a row was lost, or the first of
-   * the executions that wait for an agent came to be at risk.
+   * When the fault began: the oldest work was due, the schedule was disabled, the service of a breaker began
+   * to fail, the first write was lost, the first incident was opened, the first attempt of a row was lost, or
+   * the first of the executions that wait for an agent became at risk.
    */
   readonly since?: number;
-  /** How far the clock of these instants is ahead of its machine's, if that was set back. */
+  /** How far the clock of these instants is ahead of its machine's clock, if the latter was set back. */
   readonly clockAheadMs?: number;
-  /** When the running code began to run, if `since` follows soon after; only for faults of an agent alone. */
+  /** When the running code began to run, if `since` follows soon after; only for faults of a single agent. */
   readonly startedAt?: number;
   /** When the running code was deployed, if `since` is soon after or just before; for the same faults. */
   readonly deployedAt?: number;
   /** For 'schedule-off' and 'overdue': the latest sweep that found something due. */
   readonly sweptAt?: number;
-  /** For 'schedule-off': where the local cloud takes its control calls. */
+  /** For 'schedule-off': the address at which the local cloud takes its control calls. */
   readonly address?: string;
   /** For 'worker': the agents at work at those times, with the most frequent ones first. */
   readonly oneOf?: readonly string[];
   /** For 'lost': the execution with the latest lost attempt; its log may say why. */
   readonly executionId?: string;
-  /** For 'lost': where the agent's code is. */
+  /** For 'lost': the file with the agent's code. */
   readonly file?: string;
-  /** For 'lost': each attempt of the agent has a process of its own. */
+  /** For 'lost': set if each attempt of the agent has its own process. */
   readonly isAlone?: true;
   /** The latest answer of the agent's service; the storage's answer to a write; the end of a process. */
   readonly failure?: Failure;
   /** The person who paused the agent, and the reason. */
   readonly reason?: string;
   /**
-   * For 'unanswered' and 'bug': the least number of calls; for 'lost' the attempts, for 'worker' the ends.
+   * How many, at least: calls for 'unanswered' and 'bug', attempts for 'lost', ended processes for 'worker'.
    */
   readonly calls?: number;
   /** For 'lost', 'worker' and 'bug': when the latest attempt was lost, or the latest process ended. */
   readonly lastAt?: number;
   /** How many executions wait for the agent; for 'asked', how many incidents are open. */
   readonly waiting?: number;
-  /** There are more than `waiting`. */
+  /** Set if there are more than `waiting`. */
   readonly atLeast?: true;
-  /** When the first of these runs out of time, or is decided without an answer. */
+  /** When the first of these executions runs out of time, or is decided without an answer. */
   readonly runsOutAt?: number;
   /** The most frequent reason; only for 'at-risk'. */
   readonly why?: RiskReason['why'];
@@ -111,9 +113,9 @@ const ORDER: readonly Finding['kind'][] = [
   'asked',
   'at-risk',
 ];
-/** How long something may be due before it is called overdue: a supervisor sweeps every two seconds. */
+/** How long work may be due before it is called overdue: a supervisor sweeps every two seconds. */
 export const OVERDUE_SAID_MS = 5_000;
-/** Two lost processes are no finding: a supervisor handles them. */
+/** Up to this many lost processes are a minor finding: a supervisor handles them. */
 const FEW_LOST = 2;
 const DOWN: readonly Finding['kind'][] = ['storage', 'schedule-off', 'overdue', 'missing'];
 
@@ -124,7 +126,7 @@ export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
       ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind) || (other.waiting ?? 0) - (one.waiting ?? 0),
   );
 
-/** Whether the finding is mentioned but delays no work. */
+/** True if the finding is mentioned but delays no work. */
 const isMinor = ({ kind, calls = 0 }: Finding): boolean =>
   (kind === 'lost' && calls <= FEW_LOST) || (kind === 'worker' && calls === 1);
 
@@ -134,7 +136,7 @@ export function verdictOf(findings: readonly Finding[]): Verdict {
 }
 
 /**
- * The worst finding in one sentence, and how many others there are.
+ * Says the worst finding in one sentence, and how many others there are.
  * @param findings the worst first
  */
 export function situationText(findings: readonly Finding[], now: number): string {
@@ -149,8 +151,8 @@ export type Typed = (line: string) => string;
 const plainly: Typed = (line) => `npx steadfast ${line}`;
 
 /**
- * One finding as a sentence.
- * @param alone no supervisor is at work: nothing continues by itself
+ * Says one finding in a sentence.
+ * @param alone true if no supervisor is at work, so that no work continues by itself
  */
 export function findingText(finding: Finding, now: number, typed: Typed = plainly, alone = false): string {
   const parts = [WHAT[finding.kind](finding, now), waitingText(finding), timeLeft(finding, now)];
@@ -160,7 +162,7 @@ export function findingText(finding: Finding, now: number, typed: Typed = plainl
   return `${said}; ${REMEDY[finding.kind](finding, typed)}${needsOne}.`;
 }
 
-/** Whether the findings say that no supervisor is at work. */
+/** True if the findings show that no supervisor is at work. */
 export const isUnsupervised = (findings: readonly Finding[]): boolean =>
   findings.some(({ kind }) => kind === 'schedule-off' || kind === 'overdue');
 
@@ -221,7 +223,7 @@ interface SharedAgent {
 
 const AGAIN = (): string => 'nothing is to be done: a supervisor sends each to it again';
 
-/** For executions that wait for one agent whose service is not known to fail now. */
+/** The words for executions that wait for one agent whose service is not known to fail now. */
 const SHARED_AGENT: Partial<Readonly<Record<RiskReason['why'], SharedAgent>>> = {
   breaker: { what: 'failed and is called again', remedy: AGAIN },
   paused: { what: 'was paused and is called again', remedy: AGAIN },
@@ -264,7 +266,7 @@ const ending = ({ failure }: Finding): string => (failure === undefined ? '' : `
 
 const times = ({ calls = 1 }: Finding): string => ['', 'once', 'twice'][calls] ?? `${calls} times`;
 
-/** A longer list of names would help nobody. */
+/** The maximum number of names in a list. */
 const MOST_NAMED = 5;
 
 function culprit({ agent, oneOf = [] }: Finding): string {
@@ -328,7 +330,7 @@ const timeLeft = ({ kind, runsOutAt, waiting = 0 }: Finding, now: number): strin
     : `${which} reached its deadline ${durationText(now - runsOutAt)} ago`;
 };
 
-/** Why an execution is at risk; follows 'because'. */
+/** The reason why an execution is at risk, as it follows 'because'. */
 const RISK: Readonly<Record<RiskReason['why'], string>> = {
   breaker: 'its agent is failing',
   paused: 'its agent is paused',
@@ -340,6 +342,6 @@ const RISK: Readonly<Record<RiskReason['why'], string>> = {
   overdue: 'no supervisor has evaluated it',
 };
 
-/** 'its agent is failing (confirm-booking)'. */
+/** Prints 'its agent is failing (confirm-booking)'. */
 export const riskText = ({ why, agent }: RiskReason): string =>
   `${RISK[why]}${agent === undefined ? '' : ` (${agent})`}`;

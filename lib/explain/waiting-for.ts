@@ -1,8 +1,8 @@
 /**
  * Why, for steps that no agent performs: until when a step waits and for whom, how far its executions are.
  *
- * Owns: these words. Does not own: the rules, which are asked (`waiting/waits.ts`, `waiting/child.ts`), or
- * how an explanation is put together (`why.ts`).
+ * Owns: this text. Does not own: the rules that it uses (`waiting/waits.ts`, `waiting/child.ts`), the
+ * composition of an explanation (`why.ts`).
  */
 
 import {
@@ -35,7 +35,7 @@ import { becauseOfMessage, becauseOfRound, roundTookText, tookText, untakenMessa
 import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
 import { timeText } from '../core/values/text.ts';
 
-/** The evidence for a step's state; nothing if every kind of step has the same. */
+/** Returns the evidence for a step's state; undefined if it is the same as for every kind of step. */
 export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | undefined {
   const record = state.steps[step.name];
   if (step.kind === 'agent') return undefined;
@@ -123,13 +123,16 @@ function becauseOfChildren(step: ChildStep | MapStep, record: Step): string | un
   }
 }
 
-/** Only if there was more than one try. */
+/** Names the try, if there was more than one, and the round. */
 const tryText = (children: Children | undefined): string => {
   const tried = tryOf(children) > 1 ? `try ${tryOf(children)}: ` : '';
   return children?.rounds === undefined ? tried : `round ${roundOf(children)}, ${tried}`;
 };
 
-/** Rounds are executions one after the other; the ones before the latest have known ends. */
+/**
+ * Describes the earlier rounds. Rounds are executions one after the other, so the ends of all but the latest
+ * are known.
+ */
 const roundText = (step: ChildStep | MapStep, { children }: Step): string | undefined => {
   const { done = 0, compensating } = children?.rounds ?? {};
   if (!isRepeated(step) || (children?.try ?? 1) === 1) return undefined;
@@ -144,7 +147,10 @@ const isCleanText = (children: Children | undefined): string =>
     ? ' and has left nothing in effect'
     : ', and what it did may be in effect';
 
-/** '3 of 4 executions ended (2 succeeded, 1 failed)'. A list counts items, because its parts are internal. */
+/**
+ * Prints '3 of 4 executions ended (2 succeeded, 1 failed)'. A list counts items, because its parts are
+ * internal.
+ */
 function countText(step: ChildStep | MapStep, record: Step): string {
   const { status, children } = record;
   const { kind } = step;
@@ -171,7 +177,7 @@ function startsText({ kind }: ChildStep | MapStep, children: Children | undefine
 const endsText = (ends: readonly (readonly [string, number])[]): string =>
   ends.length === 0 ? '' : ` (${ends.map(([status, count]) => `${count} ${status}`).join(', ')})`;
 
-/** The step's executions that have not ended yet; nothing if there are none. */
+/** Returns the step's executions that have not ended yet; undefined if there are none. */
 export function nextOfChildren(step: PlanStep, { execution, steps }: Snapshot): Next | undefined {
   const record = steps[step.name];
   const { children } = record ?? {};
@@ -187,7 +193,7 @@ export function nextOfChildren(step: PlanStep, { execution, steps }: Snapshot): 
   return { what: `${tryText(children)}execution ${id}${others} end`, who: 'child' };
 }
 
-/** The past of these steps. */
+/** Returns the past of steps that no agent performs. */
 export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {
   const { steps, questions = {} } = state;
   const happened = Object.values(questions).flatMap((one) => (isIncident(one) ? [] : happenedQuestion(one)));
@@ -220,7 +226,7 @@ function happenedQuestion(question: CallbackQuestion): Happened[] {
   return [opened, ...reminded(question, { step })];
 }
 
-/** The latest reminder of a question. */
+/** Returns the latest reminder of a question. */
 export function reminded(
   { reminders, remindedAt }: Pick<Question, 'reminders' | 'remindedAt'>,
   about: Pick<Happened, 'step'>,

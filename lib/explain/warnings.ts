@@ -2,8 +2,8 @@
  * Why an execution makes no progress although nothing in it is wrong: the faults around it that an operator
  * must correct.
  *
- * Owns: when a supervisor is late, which steps wait for an agent that is not deployed, and these words. Does
- * not own: what happens next (`why.ts`), whether anything is late in the whole deployment (`GET /health`).
+ * Owns: when a supervisor is late, which steps wait for an agent that is not deployed, and this text. Does
+ * not own: what happens next (`why.ts`), delays of the whole deployment (`GET /health`).
  */
 
 import { planInStatus } from '../core/plan/on-failure.ts';
@@ -15,16 +15,17 @@ import type { Work } from '../core/step/ready.ts';
 import { variantOf } from '../core/step/recovery.ts';
 import { durationText, timeText } from '../core/values/text.ts';
 
-/** Whether an agent is deployed. */
+/** Tells if an agent is deployed. */
 export type IsDeployed = (agent: string) => boolean;
 
 /**
- * An idle supervisor runs once a minute (`EventBridge` rules have no shorter rate) and may be slow to start.
+ * When a supervisor counts as late. An idle supervisor runs once a minute (`EventBridge` rules have no
+ * shorter rate) and may be slow to start.
  */
 export const SUPERVISOR_LATE_MS = 70_000;
 
 /**
- * @param now epoch ms. @returns one sentence per fault; none if nothing is wrong or the execution has ended
+ * Returns one sentence per fault; none if nothing is wrong or the execution has ended. @param now epoch ms
  */
 export function warningsOf(
   plan: Plan,
@@ -39,7 +40,7 @@ export function warningsOf(
   return [...lateSupervisor(state, now), ...missing];
 }
 
-/** S12 The wake time is no later than anything that is due, so nothing is late until the wake time is. */
+/** S12 The wake time is no later than any due work, so nothing is late until the wake time is. */
 function lateSupervisor({ execution: { wakeAt } }: Snapshot, now: number): string[] {
   if (wakeAt === undefined || now - wakeAt <= SUPERVISOR_LATE_MS) return [];
   return [
@@ -78,6 +79,6 @@ const OVER: ReadonlySet<Step['status'] | undefined> = new Set([
   'compensated',
 ]);
 
-/** Whether the step is still to be performed, or would have to be undone. */
+/** True if the step is still to be performed, or would have to be undone. */
 const mayStillNeed = (step: PlanStep, record: Step | undefined, { execution }: Snapshot): boolean =>
   (execution.status !== 'compensating' && !OVER.has(record?.status)) || effectOf(step, record).isOwed;

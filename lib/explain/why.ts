@@ -1,9 +1,9 @@
 /**
  * Why: what happened to an execution, the evidence for its state, and what happens next and when.
  *
- * Owns: the words of the present. Does not own: any rule, nor the words of a rule: the next events come from
- * the very rules by which the roles decide (`rules.ts`), so that an explanation cannot differ from what is
- * done. The past is in `past.ts`.
+ * Owns: the text about the present. Does not own: the rules and their texts: the next events come from the
+ * rules by which the roles decide (`rules.ts`), so that an explanation cannot differ from what is done; the
+ * past (`past.ts`).
  */
 
 import { stateAfterRetry } from '../core/execution/after-retry.ts';
@@ -39,7 +39,7 @@ export interface Explanation {
   readonly status: string;
   /** What happened, the oldest first. */
   readonly past: readonly Happened[];
-  /** Each step that has not ended, and what it waits for. */
+  /** Each step that has not ended, with the reason. */
   readonly steps: readonly {
     readonly name: string;
     readonly status: string;
@@ -49,18 +49,19 @@ export interface Explanation {
   /** The earliest of the next events. */
   readonly next: Next;
   /**
-   * Faults around it that an operator must correct, a sentence each: a late supervisor, an agent that is not
-   * deployed.
+   * Faults around the execution that an operator must correct, a sentence each: a late supervisor, an agent
+   * that is not deployed.
    */
   readonly warnings: readonly string[];
 }
 
 /**
+ * Explains an execution: its past, the reasons for its state, the next events and the obstacles. Total and
+ * pure.
  * @param now epoch ms
- * @param isDeployed whether an agent is deployed; true unless it is known to be missing
- * @param breakers the known breakers, as they are now
+ * @param isDeployed true unless an agent is known to be missing
+ * @param breakers the known breakers, with their current state
  * @param asked the open questions of executions that its steps run
- * @returns the past, the reasons, what is next and the obstacles; total and pure
  */
 export function explain(
   plan: Plan,
@@ -171,7 +172,7 @@ function becauseAccepted({ attempt, accepted, failure }: Step): string {
   return `its service accepted attempt ${attempt}${named} at ${timeText(at)} and has until ${timeText(untilAt)}: ${asked}${said}${inBrackets(failure)}`;
 }
 
-/** The consequence of a failure that is not decided yet. */
+/** Says what follows from a failure that is not decided yet. */
 function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
   const goesOn = isForward(state.execution.status) || plan.onFailureOf !== undefined;
   if (goesOn && isBetweenStages(state.steps[step.name]))
@@ -185,7 +186,7 @@ function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
   return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
 }
 
-/** Says that the last question about the step got no answer in time; nothing if its failure says so. */
+/** Says that the last question about the step got no answer in time; '' if its failure says so already. */
 function unanswered(state: Snapshot, { name, failure }: Step): string {
   const last = incidentsIn(state).findLast(({ step, kind }) => step === name && kind === 'recovery');
   if (last?.closedBy !== 'deadline' || failure?.message.includes(UNANSWERED) === true) return '';
@@ -253,7 +254,7 @@ function nextOfStep(
 
 type Timed = Next & { readonly at: number };
 
-/** Everything that becomes due by time alone, in the words of its status's rules. */
+/** Returns everything that becomes due by time alone, in the words of the status's rules. */
 function comingOf(plan: Plan, state: Snapshot, work: readonly Work[], now: number): Timed[] {
   const timing = { readAt: now, work };
   return RULES[state.execution.status].flatMap(({ dueAt }) =>
@@ -269,7 +270,7 @@ const earliest = (times: readonly Timed[]): Timed | undefined =>
     undefined,
   );
 
-/** The write that a supervisor would make now; else the earliest later event. */
+/** Returns the write that a supervisor would make now; else the earliest later event. */
 function nextOf(
   plan: Plan,
   state: Snapshot,
@@ -301,7 +302,7 @@ function nextOf(
     return { what, at: Math.max(now, execution.wakeAt ?? now), who: 'supervisor', ...defined({ step }) };
   }
   const timed = ofSteps.filter((next): next is Timed => next.at !== undefined);
-  // A step's own executions have times of their own.
+  // The times of a step's own executions differ from these.
   const child = timed.length === 0 ? ofSteps.find(({ who }) => who === 'child') : undefined;
   if (child !== undefined && execution.status !== 'paused') return child;
   return (

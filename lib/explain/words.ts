@@ -1,7 +1,7 @@
 /**
- * The types and small words that all parts of an explanation share.
+ * The types and short texts that all parts of an explanation share.
  *
- * Owns: how a failure and the items of a list are written. Does not own: the explanations (`explain/why.ts`,
+ * Owns: the text of a failure and of the items of a list. Does not own: the explanations (`explain/why.ts`,
  * `explain/past.ts`, `explain/waiting-for.ts`, `explain/warnings.ts`).
  */
 
@@ -13,17 +13,17 @@ import { durationText, timeText } from '../core/values/text.ts';
 import type { Coming } from '../core/step/rule.ts';
 import type { ItemsSoFar } from '../core/waiting/map.ts';
 
-/** Something that will happen: at `at` at the latest, unless something earlier changes it. */
+/** A future event: it happens by `at` at the latest, unless an earlier event changes it. */
 export interface Next {
   readonly what: string;
-  /** Epoch ms; absent if it waits for another step. */
+  /** Epoch ms; absent if the event waits for another step. */
   readonly at?: number;
   /** Absent if nothing will happen. */
   readonly who?: Coming['who'];
   readonly step?: string;
 }
 
-/** Something that happened, with the record that says so. */
+/** A past event, with the record that shows it. */
 export interface Happened {
   readonly at: number;
   readonly what: string;
@@ -32,8 +32,8 @@ export interface Happened {
 }
 
 /**
- * 'at least 25 of 60 items ended'. The parent of a list learns how items ended only once all items of a part
- * have ended, so some ended items may not be counted yet.
+ * Prints 'at least 25 of 60 items ended'. The parent of a list sees how items ended only once all items of a
+ * part have ended, so some ended items may not be counted yet.
  */
 export function itemsText({ count, begun, ended }: ItemsSoFar, isRunning: boolean): string {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
@@ -42,7 +42,7 @@ export function itemsText({ count, begun, ended }: ItemsSoFar, isRunning: boolea
   return `${over < begun ? 'at least ' : ''}${over} of ${count} items ended${waiting}`;
 }
 
-/** Follows a failure that the code itself caused: what to do, and what happens then. */
+/** Follows a failure that the code itself caused: says what to do, and what happens then. */
 export function mendText(failure: Failure | undefined, status: Step['status']): string {
   const mends =
     failure?.code === BUG
@@ -74,7 +74,7 @@ interface LaneText {
 
 const MOST_NAMED = 3;
 
-/** "place 2 in the queue of lane 'import'; e-1 and e-7 have a place". */
+/** Prints "place 2 in the queue of lane 'import'; e-1 and e-7 have a place". */
 export function laneText(lane: LaneText | undefined): string {
   if (lane === undefined) return 'it waits for a place in its lane';
   const { name, place, holders } = lane;
@@ -84,7 +84,7 @@ export function laneText(lane: LaneText | undefined): string {
   return `${where} in the queue of lane '${name}'${named === '' ? '' : `; held by ${named}`}`;
 }
 
-/** A failure that began this soon after other code began to run may be caused by that code. */
+/** Code that began to run at most this long before a failure began may have caused it. */
 const SOON_MS = 300_000;
 /** A supervisor notices a deployment this much later than agents run its code: it ticks once a minute. */
 const NOTICED_WITHIN_MS = 120_000;
@@ -96,8 +96,8 @@ export interface CodeStart {
 }
 
 /**
+ * Returns the starts that the failure followed soon.
  * @param since when the failure began
- * @returns what it followed soon
  */
 export function startBehind(since: number | undefined, { startedAt, deployedAt }: CodeStart): CodeStart {
   const soon = (at: number | undefined, earlyMs = 0): number | undefined =>

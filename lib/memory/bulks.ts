@@ -1,4 +1,6 @@
-/** Bulk actions in memory, under the real condition: all of a write, or none of it. */
+/**
+ * Bulk actions in memory, under the real condition: a write happens completely or not at all.
+ */
 
 import { type Bulk, type BulkPage, type BulkTotal, TOTALS } from '../core/operators/bulk.ts';
 import type { Bulks, BulkWrite } from '../core/ports.ts';

@@ -10,17 +10,17 @@ const keyOf = ({ place, id, life, epoch }: Queued): string =>
 
 export interface MemoryLanes extends Lanes {
   readonly lanes: ReadonlyMap<string, Lane>;
-  /** The queue of a lane, the next first. */
+  /** Returns the queue of a lane, the next first. */
   readonly inQueue: (lane: string) => readonly Queued[];
 }
 
-/** A queue with its keys sorted, because a long one is read only at its front. */
+/** A queue with its keys sorted, because only the front of a long queue is read. */
 interface Queue {
   readonly keys: string[];
   readonly byKey: Map<string, Queued>;
 }
 
-/** The number of keys before this one. */
+/** Returns the number of keys before this one. */
 function placeIn(keys: readonly string[], key: string): number {
   let [low, high] = [0, keys.length];
   while (low < high) {

@@ -1,7 +1,7 @@
 /**
- * Lists and counts of the state table in memory, as its indexes would give them.
+ * Lists and counts of the state table in memory, as the indexes of the real one would give them.
  *
- * Owns: what is found, its order, pages and their cursors. Does not own: the records (`table.ts`), the
+ * Owns: the entries of a list, their order, pages and cursors. Does not own: the records (`table.ts`), the
  * filters (`core/operators/list-filter.ts`).
  */
 
@@ -78,7 +78,7 @@ function orderOf(query: ListFilter, isCrowded: boolean): ListOrder {
   }
 }
 
-/** The time of an entry in the index; undefined if the index does not contain it. */
+/** Returns the time of an entry in the index; undefined if the index does not contain it. */
 function timeOf(snapshot: Snapshot, orderedBy: ListOrder, { code }: ListFilter): number | undefined {
   const { execution } = snapshot;
   const end = badEndOf(execution);
@@ -168,7 +168,7 @@ const compare = ([at, id]: Place, [otherAt, otherId]: Place): number =>
 
 /**
  * Parses a cursor of a list. It contains the last place instead of a number, so that new and removed entries
- * shift nothing.
+ * do not shift the pages.
  * @throws SteadfastError `bad-cursor`
  */
 export function parsePlace(cursor: string): Place {
@@ -180,7 +180,7 @@ export function parsePlace(cursor: string): Place {
 }
 
 /**
- * Parses a cursor of the inbox, the number of entries before.
+ * Parses a cursor of the inbox: how many entries come before.
  * @throws SteadfastError `bad-cursor`
  */
 export function parseCount(cursor: string): number {

@@ -49,7 +49,7 @@ export class MailboxTable {
     this.#messages.set(keyOf(message.executionId, message.life, message.id), message);
   }
 
-  /** The mailboxes that a supervisor finds. */
+  /** Returns the mailboxes that a supervisor finds. */
   due(): Due[] {
     return [...this.#waking].flatMap((key) => {
       const { executionId, life, wakeAt } = this.#mailboxes.get(key) ?? {};
@@ -59,14 +59,14 @@ export class MailboxTable {
     });
   }
 
-  /** All messages of an execution that were accepted, in order. */
+  /** Returns all messages of an execution that were accepted, in order. */
   messagesOf(executionId: string): ExecutionMessage[] {
     return [...this.#messages.values()]
       .filter((message) => message.executionId === executionId)
       .sort((one, other) => one.order - other.order);
   }
 
-  /** Mailboxes and messages in the form in which the audit finds them. */
+  /** Returns mailboxes and messages in the form in which the audit finds them. */
   found(executionId?: string): FoundMail[] {
     const isAsked = (one: { readonly executionId: string }): boolean =>
       executionId === undefined || one.executionId === executionId;

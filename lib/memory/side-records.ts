@@ -1,8 +1,9 @@
 /**
- * The records beside the executions in memory. Each write needs the version after the stored one, as in the
- * table.
+ * The records beside the executions in memory. As in the table, each write needs the version after the stored
+ * one.
  *
- * Owns: the kinds that are stored here, by their keys. Does not own: what is written together (`bulks.ts`).
+ * Owns: the kinds that are stored here, by their keys. Does not own: records that are written together
+ * (`bulks.ts`).
  */
 
 import type {
@@ -49,7 +50,7 @@ export const memoryWorkflowPauses = (): WorkflowPauses => memoryRecords(({ workf
 export const memoryWaits = (): Waits => memoryRecords(() => []);
 export const memoryPresences = (): Presences => memoryRecords(() => []);
 
-/** The wake-ups of one process; `presences` may be shared with others. */
+/** Makes the wake-ups of one process; `presences` may be shared with others. */
 export const memoryWakeUps = (
   presences: Presences,
   call: (presence: Presence) => Promise<void>,

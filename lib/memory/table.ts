@@ -31,15 +31,15 @@ export class MemoryTable {
   readonly #executions = new Map<string, Snapshot>();
   /** The open executions of each shard, earliest wake time first. */
   readonly #due: Due[][];
-  /** The shard in which an execution's wake time is. */
+  /** The shard that contains an execution's wake time. */
   readonly #places = new Map<string, number>();
-  /** Records beside executions that have expired. */
+  /** Records beside executions, where the execution itself has expired. */
   readonly #left = new Map<string, Beside[]>();
   #open = 0;
 
   /**
-   * @param tie the order of executions that started at the same time, which in an index of DynamoDB is not
-   * that of ids
+   * @param tie the order of executions that started at the same time; an index of DynamoDB does not order
+   * them by their ids
    */
   constructor(shards = 1, tie: (executionId: string) => string = scattered, mostOpen: number = MOST_OPEN) {
     this.#shards = shards;
@@ -171,7 +171,7 @@ export class MemoryTable {
     while (this.#due.length < shards) this.#due.push([]);
   }
 
-  /** Removes the record of the execution, as expired; the records beside it stay. */
+  /** Removes the record of the execution as if it had expired; the records beside it stay. */
   expire(executionId: string): void {
     const before = this.#executions.get(executionId);
     if (before === undefined) return;
@@ -181,14 +181,14 @@ export class MemoryTable {
     this.#left.set(executionId, beside);
   }
 
-  /** All records, each execution's own before those beside it. */
+  /** Returns all records, each execution's own before those beside it. */
   found(): Found[] {
     const sent = this.mailboxes.found().map(({ executionId }) => executionId);
     const ids = [...new Set([...this.#executions.keys(), ...this.#left.keys(), ...sent])].sort();
     return ids.flatMap((executionId) => this.recordsOf(executionId));
   }
 
-  /** The records of one id, from every life of it. */
+  /** Returns the records of one id, from all its lives. */
   recordsOf(executionId: string): Found[] {
     const execution = this.#executions.get(executionId)?.execution;
     const own: Found[] =
@@ -206,7 +206,7 @@ export class MemoryTable {
       return 'removed';
     }
     if (found.kind === 'mail') return this.mailboxes.remove(found);
-    // An input is here in its execution's record.
+    // An input is part of its execution's record here.
     if (found.kind === 'input') return 'conflict';
     const { executionId } = found;
     const stored = this.#besides(executionId).find((one) => isSame(one, found));
@@ -219,7 +219,7 @@ export class MemoryTable {
     return 'removed';
   }
 
-  /** The records beside an execution, from this life of its id or an earlier one. */
+  /** Returns the records beside an execution, from this life of its id or an earlier one. */
   #besides(executionId: string): Beside[] {
     const { steps = {}, questions = {} } = this.#executions.get(executionId) ?? {};
     return [
@@ -234,7 +234,7 @@ export class MemoryTable {
     return (this.#places.get(execution.id) ?? 0) < this.#shards ? 'swept' : 'unswept';
   }
 
-  /** A new execution. Records of its own life that are left stay beside it. */
+  /** Makes a new execution's snapshot. Records of its own life that exist already stay beside it. */
   #born(execution: Execution): Snapshot {
     const left = this.#left.get(execution.id) ?? [];
     const own = left.filter((one) => !isLeftover(besideOf(one), execution));
@@ -257,7 +257,8 @@ export class MemoryTable {
   }
 
   /**
-   * Writes records of no execution, or of another life than the stored one: each has only its own condition.
+   * Writes records that belong to no execution, or to another life than the stored one's: each has only its
+   * own condition.
    */
   #writeBeside(executionId: string, records: readonly Beside[]): WriteResult {
     const known = this.#besides(executionId);
@@ -272,7 +273,7 @@ export class MemoryTable {
     return 'written';
   }
 
-  /** The written record replaces the one that an earlier life left. */
+  /** Puts the written record in place of the one that an earlier life left. */
   #replaceLeft(executionId: string, written: readonly Beside[]): void {
     const left = this.#left.get(executionId) ?? [];
     const rest = left.filter((one) => !written.some((other) => isSame(one, other)));
@@ -319,7 +320,7 @@ const besidesIn = (
 const keyOf = (found: Beside): string =>
   found.kind === 'step' ? found.step.name : questionKey(found.question);
 
-/** Whether both have the same key. */
+/** True if both have the same key. */
 const isSame = (one: Beside, other: Beside): boolean =>
   one.kind === other.kind && keyOf(one) === keyOf(other);
 
@@ -339,8 +340,8 @@ interface Stored {
 }
 
 /**
- * Whether a record may replace the stored one: it is the next version of the same life, or the same write
- * repeated.
+ * True if a record may replace the stored one: it is the next version of the same life, or repeats the same
+ * write.
  */
 const follows = (next: Stored, stored: Stored | undefined): boolean =>
   ((stored?.version ?? 0) === next.version - 1 && (stored?.life ?? next.life) === next.life) ||
@@ -348,7 +349,7 @@ const follows = (next: Stored, stored: Stored | undefined): boolean =>
 
 const DUE_PAGE = 100;
 
-/** An order that does not follow from the ids. */
+/** Returns a key whose order does not follow from the ids. */
 const scattered = (id: string): string => `${sumOf(id)}.${id}`;
 
 function sumOf(text: string): number {
@@ -363,7 +364,10 @@ const compare = (at: number, id: string, otherAt: number, otherId: string): numb
 const byPlace = (one: Due, other: Due): number =>
   compare(one.wakeAt, one.executionId, other.wakeAt, other.executionId);
 
-/** The index at which an item is or belongs in a sorted list. @param past behind the item itself */
+/**
+ * Returns the index at which an item is or belongs in a sorted list. @param past true for the index after the
+ * item
+ */
 function placeIn(all: readonly Due[], at: number, id: string, past: boolean): number {
   let low = 0;
   let high = all.length;

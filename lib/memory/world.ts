@@ -32,7 +32,7 @@ import { textHash } from './text-hash.ts';
 
 const INVENTORY_PAGE = 100;
 
-/** The place of a record in the order of the table. */
+/** Returns the place of a record in the order of the table. */
 function placeOf(found: Found): string {
   if (found.kind === 'execution') return `${found.execution.id} 0`;
   if (found.kind === 'mail') return `${found.executionId} 4${found.life} ${found.message ?? ''}`;
@@ -43,8 +43,8 @@ function placeOf(found: Found): string {
 const idIn = (found: Found): string => (found.kind === 'execution' ? found.execution.id : found.executionId);
 
 /**
- * The segment of a record; all records of an execution are in one, as all items of a partition are in
- * DynamoDB.
+ * Returns the segment of a record. All records of an execution are in one segment, as all items of a
+ * partition are in DynamoDB.
  */
 function segmentOf(found: Found, of: number): number {
   let hash = 0;
@@ -89,7 +89,7 @@ export class MemoryStore implements Store {
     };
   }
 
-  /** Messages to executions, which are written together with these. */
+  /** The mailboxes, which are written together with the executions. */
   get mailboxes(): MailboxTable {
     return this.#table.mailboxes;
   }
@@ -136,7 +136,7 @@ export class ManualClock implements Clock {
       signal?.addEventListener('abort', wake);
     });
 
-  /** The time at which the next sleeper wakes; undefined without one. */
+  /** Returns the time at which the next sleeper wakes; undefined if there is none. */
   nextWakeAt(): number | undefined {
     return this.#sleepers.length === 0
       ? undefined
@@ -173,7 +173,7 @@ export function seededSource(seed: number): RandomSource {
   return { id, number: seededRandom(seed) };
 }
 
-/** All ports of the roles in memory, and what was sent, announced and logged. */
+/** All ports of the roles in memory, with the messages sent, the ends announced and the notes logged. */
 export interface MemoryWorld extends Ports {
   readonly rates: Rates;
   readonly lanes: MemoryLanes;

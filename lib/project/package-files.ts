@@ -2,7 +2,7 @@
  * The places of this package's own files: TypeScript in the repository, JavaScript in the `dist/` of the
  * published package.
  *
- * Owns: the difference between the two. Does not own: the use of a file. Nothing here loads the CDK.
+ * Owns: the difference between the two. Does not own: the use of a file. This file does not load the CDK.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 /** The folder with this package's package.json. */
 export const PACKAGE_ROOT: string = rootAbove(import.meta.dirname);
 
-/** Only the repository has sources: `files` in package.json leaves them out. */
+/** True in the repository: only it has sources, because `files` in package.json omits them. */
 const isRepository = existsSync(join(PACKAGE_ROOT, 'lib', 'index.ts'));
 
 /** @param path relative to the package's folder, without an extension: 'lambdas/agent' */
@@ -27,12 +27,15 @@ export const docsText = (name: string): Promise<string> => readFile(join(PACKAGE
 export const packageVersion = (): string =>
   (JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** The value for `node --import` that loads TypeScript: this package's tsx, wherever the process runs. */
+/**
+ * Returns the value for `node --import` that loads TypeScript: this package's tsx, wherever the process runs.
+ */
 export const typescriptLoader = (): string =>
   pathToFileURL(createRequire(join(PACKAGE_ROOT, 'package.json')).resolve('tsx')).href;
 
 /**
- * Makes this process load TypeScript, as both kinds of modules. In the repository it does so from its start.
+ * Makes this process load TypeScript, as both kinds of modules. In the repository it can do so from its
+ * start.
  */
 export async function loadTypescript(): Promise<void> {
   if (!isRepository) await import(typescriptLoader());
@@ -46,15 +49,15 @@ export function loadInstead(files: ReadonlyMap<string, string>): void {
   for (const [file, other] of files) instead.set(file, other);
 }
 
-/** The file that is loaded in place of this one, or the file itself. */
+/** Returns the file that is loaded in place of this one, or the file itself. */
 export const loadedFile = (file: string): string => instead.get(file) ?? file;
 
 /** How long a file may take to load. */
 const LOADED_WITHIN_MS = 60_000;
 
 /**
- * The exports of an author's file. A loader that was added after its process started returns all exports of a
- * CommonJS file as the default export.
+ * Returns the exports of an author's file. A loader that was added after its process started returns all
+ * exports of a CommonJS file as the default export.
  */
 export async function exportsOf(
   file: string,
@@ -63,7 +66,7 @@ export async function exportsOf(
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, refuse) => {
     const why = `it is still loading after ${withinMs / 1_000} s: an 'await' outside of its functions never ends`;
-    // Without a timer the process would end in silence, as nothing in it is under way.
+    // Without a timer the process would end without a message, because no other work keeps it alive.
     timer = setTimeout(() => refuse(new Error(why)), withinMs);
   });
   const loading = import(pathToFileURL(loadedFile(file)).href) as Promise<Readonly<Record<string, unknown>>>;
@@ -73,8 +76,8 @@ export async function exportsOf(
 }
 
 /**
- * The handler that an agent's file exports. For an agent whose work is declared, the declaration's handler: a
- * workflow in the file uses the declaration, or the file exports it.
+ * Returns the handler that an agent's file exports. If the agent's work is declared, it is the declaration's
+ * handler; the declaration is exported by the file or used by a workflow in it.
  */
 export async function handlerOf(file: string, name: string): Promise<unknown> {
   const module = await exportsOf(file);
@@ -87,7 +90,7 @@ interface Declaring {
   readonly agents?: readonly Declaring[];
 }
 
-/** Checks by structure, because this file does not import the library. */
+/** Finds the declared handler by structure, because this file does not import the library. */
 function declaredHandler(module: Readonly<Record<string, unknown>>, name: string): unknown {
   const exported = Object.values(module).map((value) => Object(value) as Declaring);
   const agents = exported.flatMap((one) => [one, ...(Array.isArray(one.agents) ? one.agents : [])]);

@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** The folder of the nearest cdk.json, searching upward from `from`. */
+/** Finds the folder of the nearest cdk.json, searching upward from `from`. */
 export function projectRoot(from: string): string | undefined {
   for (let at = resolve(from); ; at = dirname(at)) {
     if (existsSync(join(at, 'cdk.json'))) return at;
@@ -18,6 +18,6 @@ export function projectRoot(from: string): string | undefined {
 /** The extensions of files that authors write, in search order. */
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs'] as const;
 
-/** The file with any of the extensions. @param path without its extension */
+/** Finds the file with any of the extensions. @param path without its extension */
 export const writtenFile = (path: string): string | undefined =>
   ENDINGS.map((ending) => path + ending).find((file) => existsSync(file));

@@ -1,8 +1,8 @@
 /**
- * Agents whose work is one AWS call: a Lambda function that is waited for, a message, an event.
+ * Agents whose work is one AWS call: the invocation of a Lambda function, a message, an event.
  *
  * Owns: the calls, and the meaning of AWS's answers. Does not own: the permission to make them, which is
- * granted like any agent's; the request (`work.ts`). Calls are signed here, so no function needs an SDK
+ * granted as for any agent; the request (`work.ts`). Calls are signed here, so no function needs an SDK
  * client for them.
  * @see https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
@@ -39,7 +39,8 @@ const INVOCATION = {
 } as const satisfies KeysOf<Invocation<string, unknown>>;
 
 /**
- * Statuses from before the function runs: each may mean a deployment in progress, or too many calls at once.
+ * Statuses that precede the function's run: each may mean a deployment in progress, or too many calls at
+ * once.
  */
 const NOT_YET = [403, 404, 409, 429];
 /** S6 A function that ended with an error may have done its work; a refused call has not begun. */
@@ -97,7 +98,7 @@ const textOf = (message: Json): string => (typeof message === 'string' ? message
 const onceIn = (name: string, group: string | undefined, key: string): Readonly<Record<string, string>> =>
   name.endsWith('.fifo') ? { MessageGroupId: group ?? key, MessageDeduplicationId: key } : {};
 
-/** The service and the body of the call, by target. */
+/** Returns the service and the body of the call, by target. */
 function callTo(to: PublishOptions<unknown>['to']): AwsCall {
   if ('queue' in to)
     return {
@@ -144,7 +145,7 @@ function callTo(to: PublishOptions<unknown>['to']): AwsCall {
 }
 
 /**
- * S6 Too many calls at once, a permission that a deployment in progress brings, an entry that the bus
+ * S6 Too many calls at once, a permission that a deployment in progress will add, an entry that the bus
  * rejected.
  */
 const ofPublish = ({ status, body }: HttpAnswer): OutcomeRule<'transient'>[] =>

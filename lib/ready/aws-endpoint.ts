@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly region: string;
 }
 
-/** @returns nothing outside AWS */
+/** Returns the endpoint; undefined outside AWS. */
 export function endpointOf(service: string): Endpoint | undefined {
   const { AWS_REGION: region, AWS_ENDPOINT_URL: all, ...env } = process.env;
   if (region === undefined) return undefined;

@@ -1,9 +1,9 @@
 /**
  * Agents whose whole work is declared as data: a request for execute, one for probe, one for undo.
  *
- * Owns: what an author writes, and its form as data. Does not own: the check of what was written
- * (`http-agent.ts`), what an answer means (`outcomes.ts`), the request on the wire (`send.ts`). In this room
- * only `http-agent.ts` knows the authors' references; from outside, only `lib/index.ts` imports from it.
+ * Owns: the declaration by an author, and its form as data. Does not own: the check of a declaration
+ * (`http-agent.ts`), the meaning of an answer (`outcomes.ts`), the request on the wire (`send.ts`). In this
+ * room only `http-agent.ts` knows the authors' references; from outside, only `lib/index.ts` imports from it.
  */
 
 import type { Condition, Input, MaybeRef, MayBeAbsent, MayNotSucceed, Ref } from '../author/ref-types.ts';
@@ -16,12 +16,12 @@ import type { FromEnvironment } from '../remote/target.ts';
 /** The methods that a request may have. */
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The outcome of the work, according to an answer. */
+/** The outcome of the work that an answer shows. */
 export type HttpOutcome = 'done' | 'accepted' | 'transient' | 'permanent' | 'unknown';
-/** What the answer to a probe says about the work. */
+/** The state of the work that the answer to a probe shows. */
 export type HttpProbeOutcome = 'done' | 'notDone' | 'running' | 'unknown';
 
-/** A secret, identified by its names, never its value. */
+/** A secret, identified by its names, without its value. */
 export interface Secret extends SecretPlace {
   readonly kind: 'steadfast:secret';
   readonly header: string;
@@ -43,12 +43,12 @@ export interface SecretOptions {
   readonly header?: string;
   /**
    * The text before the secret in the header.
-   * @default 'Bearer ' in `authorization`, else nothing
+   * @default 'Bearer ' in `authorization`, else none
    */
   readonly prefix?: string;
 }
 
-/** An answer, in the declaration of its outcome and output. */
+/** An answer, as the declaration of its outcome and output sees it. */
 export interface HttpAnswer {
   readonly status: Ref<number>;
   /** The value at a path in the body: `body('data', 0, 'id')`. Its type is not checked. */
@@ -115,7 +115,7 @@ export interface HttpAgentOptions<I, O>
     HttpOutcome,
     NoInfer<O>
   >;
-  /** The request that asks whether the work was done; required for a probed agent, and for accepted work. */
+  /** The request that finds out if the work was done; required for a probed agent, and for accepted work. */
   readonly probe?: Declared<Omit<HttpCall<NoInfer<I>, NoInfer<O>>, 'output'>, HttpProbeOutcome, NoInfer<O>>;
   /**
    * The request that undoes the work, or 'none' if that is impossible; may be omitted only with effect
@@ -134,7 +134,7 @@ export interface HttpAgentOptions<I, O>
    */
   readonly maxAnswerBytes?: number;
   /**
-   * Whether an address may be in a private network or on this machine.
+   * True to allow an address in a private network or on this machine.
    * @default false
    */
   readonly allowPrivateAddresses?: boolean;
@@ -143,7 +143,7 @@ export interface HttpAgentOptions<I, O>
 /** One call of a Lambda function; the agent waits for its answer. */
 export interface Invocation<Outcome extends string, O>
   extends Pick<HttpRequest<Outcome, O>, 'outcomes' | 'output' | 'token' | 'progress'> {
-  /** The function's name or ARN, or `{ env }`, the variable with it. */
+  /** The function's name or ARN, or `{ env }`, the environment variable with it. */
   readonly function: string | FromEnvironment;
   /** The function's input. @default - the step's input */
   readonly payload?: unknown;
@@ -166,7 +166,8 @@ export interface InvokeOptions<I, O>
     NoInfer<O>
   >;
   /**
-   * The call that asks whether the work was done. Its answer is the output, unless `outcomes` say otherwise.
+   * The call that finds out if the work was done. Its answer is the output, unless `outcomes` decides
+   * otherwise.
    */
   readonly probe?: Invoking<Omit<HttpCall<NoInfer<I>, NoInfer<O>>, 'output'>, HttpProbeOutcome, NoInfer<O>>;
   /** The call that undoes the work, or 'none'. */
@@ -180,7 +181,7 @@ export interface PublishOptions<I>
   extends Pick<AgentOptions<I, unknown>, 'input' | 'timeout' | 'lease' | 'claimWithin' | 'lateEffectWithin'> {
   /**
    * 'idempotent' if receivers recognise a message by its attribute `idempotencyKey` or tolerate a repeat, and
-   * for FIFO, which drops a repeat for five minutes; 'unsafe' if no receiver may get it twice.
+   * for FIFO, which drops a repeat for five minutes; 'unsafe' if no receiver may get a message twice.
    */
   readonly effect: 'idempotent' | 'unsafe';
   /** A queue by its URL, a topic by its ARN, a bus by its name or ARN; each also as `{ env }`. */
@@ -192,10 +193,10 @@ export interface PublishOptions<I>
   readonly message?: unknown;
 }
 
-/** An AWS call, which is signed. */
+/** An AWS call that is signed. */
 export interface AwsCall {
   readonly service: 'lambda' | 'sqs' | 'sns' | 'events';
-  /** The environment variables that it reads. */
+  /** The environment variables that the call reads. */
   readonly env: readonly string[];
   /** The body of the call with this message. */
   readonly shape?: (message: Json, idempotencyKey: string) => Json;

@@ -65,7 +65,8 @@ const REQUEST = {
 
 const SAID = ['done', 'transient', 'permanent', 'unknown'];
 /**
- * For each call: what it may read from `call`, what a rule may say, and which parts of a request it excludes.
+ * For each call: the fields of `call` that it may read, the outcomes that its rules may give, and the parts
+ * of a request that it excludes.
  */
 const CALLS: Readonly<
   Record<CallKind, Readonly<Record<'reads' | 'outcomes' | 'without', readonly string[]>>>
@@ -112,7 +113,7 @@ export function declaredSecret(env: string, options: SecretOptions = {}): Secret
   return { kind: 'steadfast:secret', env, ...where, header: name, prefix: before };
 }
 
-/** The headers that each request sets itself. */
+/** The headers that every request sets itself. */
 const OURS: ReadonlySet<string> = new Set(
   'host content-length transfer-encoding connection accept-encoding expect upgrade te trailer'.split(' '),
 );

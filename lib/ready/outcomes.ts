@@ -1,11 +1,11 @@
 /**
- * The outcome of the work according to an answer, if the agent's author has no rule for it.
+ * The outcome that an answer shows, if the agent's author has no rule for it.
  *
  * Owns: the table (printed in docs/HTTP-AGENTS.md; a test compares them). Does not own: the author's own
  * rules (`work.ts`), what follows from an outcome (`core/step/report.ts`).
  *
  * S6 `transient` and `permanent` say that this request did nothing. Anything less certain is `unknown`: a
- * proxy also answers 5xx for a connection that broke behind it.
+ * proxy also answers 5xx when a connection behind it broke.
  */
 
 import type { Effect } from '../core/plan/agent.ts';
@@ -14,13 +14,13 @@ import { isReading, type Result } from './send.ts';
 
 export type CallKind = 'execute' | 'probe' | 'undo';
 
-/** An answer, and the request that it answers. */
+/** An answer, with the request that got it. */
 export interface Seen {
   readonly result: Result;
   readonly method: HttpMethod;
   readonly effect: Effect;
   readonly acceptsWork: boolean;
-  /** Whether the body is complete, as far as it is read. */
+  /** True if the body was read completely. */
   readonly isWhole: boolean;
 }
 
@@ -34,12 +34,12 @@ const REFUSED: Says = ['permanent', 'unknown', 'permanent'];
 const LATER: Says = ['transient', 'unknown', 'transient'];
 
 const isGone = ({ status }: Facts): boolean => status === 404 || status === 410;
-/** The service asks to repeat the request later, and has done nothing. */
+/** True if the service asks to repeat the request later, and has done nothing. */
 const isPutOff = ({ status, result }: Facts): boolean =>
   status === 425 ||
   status === 429 ||
   (status === 503 && result.kind === 'answered' && result.headers['retry-after'] !== undefined);
-/** The conflict may come from an earlier request of the same step, which got no answer. */
+/** True if the conflict may come from an earlier request of the same step that got no answer. */
 const isConflict = ({ status, effect }: Facts): boolean =>
   (status === 409 || status === 412) && (effect === 'idempotent' || effect === 'probed');
 
@@ -83,7 +83,7 @@ export const OUTCOMES: readonly (readonly [string, (seen: Facts) => boolean, Say
 
 const CALLS: readonly CallKind[] = ['execute', 'probe', 'undo'];
 
-/** The outcome according to the table. */
+/** Looks up the outcome in the table. */
 export function outcomeOf(call: CallKind, seen: Seen): HttpOutcome | HttpProbeOutcome {
   const status = seen.result.kind === 'answered' ? seen.result.status : 0;
   const [, , says = UNKNOWN] = OUTCOMES.find(([, fits]) => fits({ ...seen, status })) ?? [];

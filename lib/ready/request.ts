@@ -4,8 +4,8 @@
  * Owns: the address, the encoding of the values in it, headers, the body. Does not own: the secret's value
  * (`secret.ts`), the connection (`send.ts`).
  *
- * H3 No value of an input changes the declared host or path: segments and the query are encoded. S17 An error
- * names the part that cannot be built, not its value.
+ * H3 No value of an input changes the declared host or path, because segments and the query are encoded. S17
+ * An error names the part that cannot be built, not its value.
  */
 
 import { evaluateExpression, type Expr, type Scope } from '../core/plan/refs.ts';
@@ -23,7 +23,7 @@ export interface MadeRequest {
 /** The request cannot be built, so nothing is sent. */
 export class UnmadeError extends Error {
   override readonly name = 'UnmadeError';
-  /** Whether another deployment may bring what is missing. */
+  /** True if another deployment may add what is missing. */
   readonly isForNow: boolean;
 
   constructor(message: string, isForNow = false) {
@@ -35,7 +35,7 @@ export class UnmadeError extends Error {
 export const notSet = (env: string): string =>
   `the environment variable ${env} is not set; set it in agentSettings[…].environment`;
 
-/** The fault in an address, if there is one. */
+/** Returns the fault in an address, if there is one. */
 export const urlProblem = (text: string, hasSecret: boolean): string | undefined =>
   addressProblem(text, hasSecret, 'auth: secret(…)');
 

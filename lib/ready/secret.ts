@@ -4,7 +4,7 @@
  * Owns: the read, and how long a value is cached. Does not own: the permission to read it, which the
  * construct grants for this name alone (`infra/deployed-agent.ts`), how it is sent (`work.ts`).
  *
- * S17 A value is in no error and no log: texts about a secret give its name.
+ * S17 No error and no log contains a value: texts about a secret give its name.
  */
 
 import { TransientError } from '../core/values/errors.ts';
@@ -14,7 +14,7 @@ import { endpointOf } from './aws-endpoint.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
 import { send } from './send.ts';
 
-/** How long a value is cached. A service may accept the previous value for as long after a rotation. */
+/** How long a value is cached. After a rotation, a service may accept the previous value for that long. */
 const KEPT_MS = 300_000;
 const MOST_BYTES = 262_144;
 
@@ -24,8 +24,8 @@ const nameOf = (secret: SecretPlace): string =>
   JSON.stringify([secret.parameter, secret.secretsManager, secret.field]);
 
 /**
- * Drops the cached value after the service refused it, so the next read fetches it. @returns whether it may
- * have changed
+ * Drops the cached value after the service refused it, so that the next read fetches it; true if there was
+ * one.
  */
 export const forget = (secret: SecretPlace): boolean => kept.delete(nameOf(secret));
 

@@ -5,8 +5,8 @@
  * (`outcomes.ts`), building the request (`request.ts`).
  *
  * H1 A connection goes only to a checked address: it gets the checked list, and does not resolve the name
- * again. H2 Before the connection, nothing was sent; after it, anything may have been (S6). So each request
- * has a connection of its own: a reused one may be closed already, which would leave a needless unknown
+ * again. H2 Before the connection, nothing was sent; after it, the whole request may have been (S6). So each
+ * request has its own connection: a reused one may be closed already, which would leave a needless unknown
  * outcome. Reports contain no value of a request (S17).
  */
 
@@ -43,7 +43,7 @@ export interface Answered {
   readonly body: Buffer | string;
 }
 
-/** The result of a request. For `not-sent`, nothing has left; for `no-answer`, everything may have. */
+/** The result of a request. With `not-sent`, no byte has left; with `no-answer`, all may have. */
 export type Result =
   | Answered
   | { readonly kind: 'not-sent'; readonly code: string; readonly isForGood?: true }
@@ -75,8 +75,9 @@ export async function send(first: Outgoing, net: Net = NET): Promise<Result> {
 }
 
 /**
- * H1 Where only public addresses may be reached, a name with another one is refused as a whole: someone may
- * have put it there. Where a private network may be, a name may have addresses that lead nowhere from here.
+ * H1 If only public addresses may be reached, a name with any other address is refused as a whole, because
+ * someone may have put it there. If a private network may be reached, a name may have addresses that are
+ * unreachable from here.
  */
 async function addressesOf(
   { url, reach, signal }: Outgoing,
@@ -95,7 +96,10 @@ async function addressesOf(
   }
 }
 
-/** Nothing can stop a resolution, so that of a slow name server goes on without the request. */
+/**
+ * Ends the wait for a name resolution. A resolution cannot be stopped, so with a slow name server it
+ * continues without the request.
+ */
 async function within<Value>(found: Promise<Value>, signal: AbortSignalLike): Promise<Value> {
   let end = (): void => undefined;
   const ended = new Promise<never>((_, reject) => {
@@ -114,7 +118,7 @@ const pinned =
     else answer(null, first?.address ?? '', first?.family ?? 0);
   };
 
-/** A redirect is followed only to the same origin, and only if the request is then sent unchanged. */
+/** Returns the target of a redirect that may be followed: to the same origin, with the request unchanged. */
 function redirectOf({ method, url }: Outgoing, { status, headers }: Answered): URL | undefined {
   const { location = '' } = headers;
   const isSame = [307, 308].includes(status) || ([301, 302, 303].includes(status) && isReading(method));

@@ -2,8 +2,8 @@
  * The work of an agent whose requests are declared: execute, probe and undo.
  *
  * Owns: turning a call into its request, and its answer into what an author's code would return or throw.
- * Does not own: the table of outcomes (`outcomes.ts`), claims, heartbeats and reports: for those this is
- * author code like any other.
+ * Does not own: the table of outcomes (`outcomes.ts`), claims, heartbeats and reports, which treat this like
+ * author code.
  */
 
 import {
@@ -152,8 +152,8 @@ async function sent({ work, request, scope }: Call, ctx: AttemptContext, net?: N
 }
 
 /**
- * Addresses and signs the call for this region's service, with this process's role. @throws TransientError
- * without credentials
+ * Addresses and signs the call for this region's service, with this process's role.
+ * @throws UnmadeError without a region, TransientError without credentials
  */
 async function signedCall({ service }: AwsCall, out: Outgoing): Promise<Outgoing> {
   const place = endpointOf(service);
@@ -198,7 +198,7 @@ const answerOf = (result: Result, body: Json | undefined): Readonly<Record<strin
   return { status, headers: Object.fromEntries(headers) as Json, ...defined({ body }) };
 };
 
-/** The body as JSON, or as text if its type says so. */
+/** Returns the body as JSON, or as text if its type is text. */
 function bodyOf({ body, headers }: Answered): { readonly json: Json } | { readonly lacks: string } {
   if (typeof body === 'string') return { lacks: body };
   if (![undefined, 'identity'].includes(headers['content-encoding'])) return { lacks: 'bad-answer' };

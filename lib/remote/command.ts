@@ -2,11 +2,11 @@
  * Runs a call as a process of its own: the call is a line on its stdin; progress and the answer are lines on
  * its stdout.
  *
- * Owns: the process, and that nothing of it remains once its call has ended. Does not own: the content of a
- * line (`contract.ts`), the process of the attempt (`worker/attempt-process.ts`).
+ * Owns: the process, and that none of its programs remains once its call has ended. Does not own: the content
+ * of a line (`contract.ts`), the process of the attempt (`worker/attempt-process.ts`).
  *
- * W2 No program outlives its worker. A command has a process group of its own, so that it can be killed with
- * all it started while the attempt's process continues. A kill of the attempt's process would not reach that
+ * W2 No program outlives its worker. A command has its own process group, so that it can be killed with all
+ * that it started while the attempt's process continues. A kill of the attempt's process would not reach that
  * group; so a shell in the group waits on a pipe whose other end only the attempt's process has, and kills
  * the group when that end closes.
  */
@@ -23,7 +23,7 @@ import type { CommandTarget } from './target.ts';
 
 /** The file descriptor at which the shell finds its pipe. */
 const PIPE_FD = 3;
-/** `cat` ends when the other end of the pipe closes. `kill 0` hits the whole group. */
+/** `cat` ends when the other end of the pipe closes. `kill 0` signals the whole group. */
 const GUARD = `(exec <&${PIPE_FD} >/dev/null 2>&1; cat; kill -KILL 0) & exec ${PIPE_FD}<&-; exec "$@"`;
 
 interface Started {
@@ -48,7 +48,7 @@ function start(command: readonly string[], folder: string): Started {
     // Read at each call, because a test changes its own copy.
     env: process.env,
     detached: true,
-    // Its stderr is its log, and goes to the worker's stderr.
+    // The program uses its stderr as its log, which goes to the worker's stderr.
     stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
   });
   const [stdin, stdout, , pipe] = child.stdio as unknown as [Writable, Readable, null, Writable];
@@ -87,7 +87,7 @@ function refuseMissing(program: string, folder: string): void {
   );
 }
 
-/** Settles when the process is dead: none of its actions can come after its result. */
+/** Resolves or rejects once the process is dead, so that none of its actions can come after its result. */
 function exchange(
   { child, stdin, stdout, kill }: Started,
   call: RemoteCall,
@@ -101,7 +101,7 @@ function exchange(
     const end = (how: () => void): void => {
       finish ??= how;
       kill();
-      // A program that left the group may keep the pipe open; nothing more is read from it.
+      // A program that left the group may keep the pipe open; no more is read from it.
       stdout.destroy();
     };
     const attempt = (read: () => Answer | undefined): void => {
@@ -129,7 +129,7 @@ function exchange(
       finish = () => fail(new TransientError(`nothing was begun: ${error.message}`, { cause: error }));
       if (child.pid === undefined) over();
     });
-    // A process that it left in the group would keep stdout open.
+    // A process that the program left in the group would keep stdout open.
     child.once('exit', kill);
     child.once('close', (code, by) => {
       attempt(() => withEnding(reader, code, by));

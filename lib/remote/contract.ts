@@ -2,7 +2,7 @@
  * The protocol between the relay and an agent in another language: one call as JSON, and its answer
  * (docs/AGENTS-ELSEWHERE.md).
  *
- * Owns: the call's fields, the allowed answers of each call, what each answer says about the work, the sizes.
+ * Owns: the call's fields, the allowed answers of each call, what each answer means for the work, the sizes.
  * Does not own: the transport (`command.ts`, `http.ts`), what follows from an outcome
  * (`agent/author-code.ts`).
  *
@@ -28,7 +28,7 @@ export interface RemoteCall {
   /** The attempt's number, from 1. */
   readonly attempt: number;
   readonly idempotencyKey: string;
-  /** Epoch ms: nothing may begin to take effect after this time. */
+  /** Epoch ms: after this time no effect may begin. */
   readonly deadlineAt: number;
   readonly input: unknown;
   /** Only for an undo, if there is an output. */
@@ -38,8 +38,8 @@ export interface RemoteCall {
 }
 
 /**
- * The longest answer, or line of an answer, in bytes. Four times the limit of an output: JSON may write a
- * two-byte character as six bytes, and an output that is too long gets a named refusal later.
+ * The longest answer, or line of an answer, in bytes. It is four times the limit of an output: JSON may write
+ * a two-byte character as six bytes, and an output that is too long is refused by name later.
  */
 export const MAX_ANSWER_BYTES: number = 1_024 * 1_024;
 
@@ -55,9 +55,9 @@ export interface Answer {
   readonly output?: unknown;
   readonly message?: string;
   readonly retryAfterMs?: number;
-  /** With `accepted`: the service's token for the work. */
+  /** Only with `accepted`: the service's token for the work. */
   readonly token?: string;
-  /** With `accepted`, and with a probe's `running`. */
+  /** Only with `accepted`, and with a probe's `running`. */
   readonly askAfterMs?: number;
   readonly progress?: string | number;
 }
@@ -98,7 +98,7 @@ export const callOf = (
 
 const bad = (what: string): AnswerError => new AnswerError('bad-answer', `the remote's answer ${what}`);
 
-/** @throws AnswerError that names the mistake, and what is allowed */
+/** Parses and checks an answer. @throws AnswerError that names the mistake, and the allowed forms */
 export function parseSaid(text: string, call: CallKind): Said {
   let value: unknown;
   try {
@@ -157,7 +157,7 @@ export class AnswerReader {
   #bytes = 0;
 
   /**
-   * @param progress called with each progress token; if absent, the whole input is one answer, even with
+   * @param progress called with each progress token; if absent, the whole input is one answer, even if it has
    * several lines
    */
   constructor(call: CallKind, progress?: (token: string | number) => void) {
@@ -165,7 +165,7 @@ export class AnswerReader {
     this.#progress = progress;
   }
 
-  /** @returns the answer, once it is complete @throws AnswerError */
+  /** Adds a piece; returns the answer once it is complete. @throws AnswerError */
   push(chunk: Buffer): Answer | undefined {
     let rest = chunk;
     while (this.#progress !== undefined) {
@@ -180,7 +180,7 @@ export class AnswerReader {
     return undefined;
   }
 
-  /** @returns an answer that lacks a final line break @throws AnswerError */
+  /** Returns an answer that lacks a final line break. @throws AnswerError */
   end(): Answer {
     const said = this.#take();
     if (said !== undefined) return said;
@@ -211,7 +211,7 @@ export class AnswerReader {
 
 const secondsOf = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1_000);
 
-/** The result of a probe. */
+/** Converts the answer of a probe. */
 export function verdictOf({ answer, output, message, progress, askAfterMs }: Answer): Verdict<unknown> {
   switch (answer) {
     case 'done':
@@ -226,7 +226,7 @@ export function verdictOf({ answer, output, message, progress, askAfterMs }: Ans
 }
 
 /**
- * The output of an execute or an undo that is done.
+ * Returns the output of an execute or an undo that is done.
  * @param goesOn makes the error for work that is still running
  * @throws TransientError, PermanentError: certainly not done; any other error: unknown
  */

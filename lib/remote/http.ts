@@ -1,9 +1,8 @@
 /**
  * Sends a call as an HTTP request: to an author's address, or to Lambda's API.
  *
- * Owns: the request, what each status and each broken connection says about the work, the signature's
- * headers. Does not own: the meaning of a well-formed answer (`contract.ts`), the kinds of targets
- * (`target.ts`).
+ * Owns: the request, what each status and each broken connection means for the work, the signature's headers.
+ * Does not own: the meaning of a well-formed answer (`contract.ts`), the kinds of targets (`target.ts`).
  *
  * S6 Only the remote's own answer, or a connection that was never made, says "not done". After the first byte
  * is sent, any broken connection leaves the outcome unknown, and the remote may still be working:
@@ -39,13 +38,13 @@ export type Progress = (token: string | number) => void;
 /** Sends a call. @throws TransientError, PermanentError: certainly not done; StillActingError: unknown */
 export type Send = (call: RemoteCall, signal: AbortSignalLike, progress: Progress) => Promise<Answer>;
 
-/** @returns the reader for an answer with this status @throws the meaning of the status for the work */
+/** Returns the reader for an answer with this status. @throws the error that the status means for the work */
 type ReaderOf = (status: number, headers: IncomingHttpHeaders) => AnswerReader;
 
 /**
- * Sends a POST over a connection of its own: a reused one may be closed already, which would leave a needless
+ * Sends a POST over its own connection: a reused one may be closed already, which would leave a needless
  * unknown outcome.
- * @throws TransientError if nothing was sent; else what `readerOf` throws, or StillActingError
+ * @throws TransientError if nothing was sent; else the error of `readerOf`, or StillActingError
  */
 export function post({ url, headers, body, signal }: Post, readerOf: ReaderOf): Promise<Answer> {
   const isTls = url.protocol === 'https:';
@@ -101,7 +100,7 @@ export function post({ url, headers, body, signal }: Post, readerOf: ReaderOf): 
   });
 }
 
-/** The error, with its meaning for the work. */
+/** Returns the error, with its meaning for the work. */
 function unsure(error: unknown, isConnected: boolean, { host }: URL): unknown {
   if (['transient', 'permanent'].includes(markOf(error) ?? '')) return error;
   const { message = '', code } = Object(error) as { message?: string; code?: unknown };
@@ -123,9 +122,8 @@ const readAs = (call: RemoteCall, headers: IncomingHttpHeaders, progress: Progre
 /**
  * Sends calls to an author's address.
  *
- * 429 says that nothing was done. 503 says so only with Retry-After, which a service sends when it turns work
- * away: proxies also answer a bare 503 when a connection broke behind them, after the request had gone
- * through.
+ * 429 means that nothing was done. 503 means so only with Retry-After, which a service sends when it rejects
+ * work: proxies also answer 503 without it when a connection behind them broke after the request had arrived.
  */
 export function urlSend(target: UrlTarget): Send {
   return async (call, signal, progress) => {
@@ -162,7 +160,9 @@ function addressOf({ url, ...rest }: UrlTarget): URL {
 const secretOf = ({ secret }: UrlTarget): Record<string, string> =>
   secret === undefined ? {} : { [secret.header.toLowerCase()]: variable(secret.env) };
 
-/** @throws TransientError: nothing was sent, and the next deployment may set the variable */
+/**
+ * Reads an environment variable. @throws TransientError: nothing was sent, and the next deployment may set it
+ */
 export function variable(name: string): string {
   const value = process.env[name];
   if (value !== undefined && value !== '') return value;
@@ -185,7 +185,7 @@ interface Unsigned {
 let credentials: ReturnType<typeof defaultProvider> | undefined;
 
 /**
- * The headers of a request, signed with this process's role.
+ * Returns the headers of a request, signed with this process's role.
  * @throws TransientError without credentials
  */
 export async function signed({
@@ -210,7 +210,7 @@ export async function signed({
   return { ...sorted, authorization: authorization(sorted, body, known, scope, signedPlace(url)) };
 }
 
-/** The error for a status that Lambda's API returns before it runs the function. */
+/** Makes the error for a status that Lambda's API returns before it runs the function. */
 export const notInvoked = (message: string, isForGood: boolean, wish?: string): Error => {
   const retryAfter = retryAfterIn({ 'retry-after': wish });
   return isForGood ? new PermanentError(message) : new TransientError(message, defined({ retryAfter }));

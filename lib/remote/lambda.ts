@@ -4,7 +4,7 @@
  * Owns: the request to Lambda's API and the meaning of its answers. Does not own: the connection (`http.ts`),
  * the permission for the call, which the construct grants for this one function.
  *
- * An answer is the function's return value. It comes once, at the end; there is no progress.
+ * The answer is the function's return value. It comes once, at the end; there is no progress.
  * @see https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
 
@@ -18,8 +18,8 @@ const ARN = /^arn:([a-z-]+):lambda:([a-z0-9-]+):\d{12}:function:[A-Za-z0-9-_]+(?
 /** Statuses that no retry changes: the request itself is refused. */
 const FOR_GOOD: ReadonlySet<number> = new Set([400, 413, 415]);
 /**
- * No such function, no permission to call it, a state in which it cannot run: each may mean a deployment in
- * progress.
+ * Statuses that a retry may change: no such function, no permission to call it, or it cannot run now. Each
+ * may mean a deployment in progress.
  */
 const FOR_NOW: ReadonlySet<number> = new Set([403, 404, 409, 429]);
 
@@ -66,6 +66,6 @@ export const lambdaSend = (): Send => async (call, signal) => {
   });
 };
 
-/** 'ThrottlingException:http://…': returns only the first part, and only if it is a name. */
+/** Returns the first part of 'ThrottlingException:http://…', if it is a name. */
 const nameOf = (type: unknown): string =>
   /^[A-Za-z]{1,60}/.exec(typeof type === 'string' ? type : '')?.[0] ?? 'without a reason';

@@ -3,8 +3,8 @@
  * its answer.
  *
  * Owns: which of the three ways an agent uses, and the result that an answer becomes. Does not own: the
- * transport (`command.ts`, `http.ts`, `lambda.ts`), claims, heartbeats and reports: for those it is author
- * code like any other.
+ * transport (`command.ts`, `http.ts`, `lambda.ts`), claims, heartbeats and reports, which treat it like
+ * author code.
  */
 
 import type { AgentSpec, AttemptContext, Implementation } from '../core/plan/agent.ts';
@@ -21,7 +21,7 @@ const sendTo = (target: RemoteTarget): Send => {
   return 'url' in target ? urlSend(target) : lambdaSend();
 };
 
-/** A remote that answers "running" continues to work after its answer. */
+/** Makes the error for the answer "running": the remote continues to work after it. */
 const goesOn = (message: string): Error => new StillActingError('running', message);
 
 /** @param target a target that `checkedKind` has accepted */

@@ -1,7 +1,8 @@
 /**
  * The pause that a service asks for in `Retry-After`.
  *
- * Owns: both forms of the header. Does not own: which answers it counts for, and for how long it is obeyed.
+ * Owns: both forms of the header. Does not own: which answers it counts for, and for how long it is
+ * respected.
  */
 
 interface Headers {
@@ -9,7 +10,7 @@ interface Headers {
   readonly date?: string | undefined;
 }
 
-/** In seconds. A date is compared with the service's own clock, if the answer gives it. */
+/** Returns the pause in seconds. A date is compared with the service's own clock, if the answer gives it. */
 export function retryAfterIn({ 'retry-after': wish = '', date = '' }: Headers): number | undefined {
   const text = wish.trim();
   if (/^\d{1,9}$/.test(text)) return Number(text);

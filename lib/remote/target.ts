@@ -1,7 +1,7 @@
 /**
  * The place of an agent in another language: a Lambda function, an address, or a command in the container.
  *
- * Owns: the forms of a target, and every refusal about them. Does not own: what is sent to it
+ * Owns: the forms of a target, and every refusal about them. Does not own: the content of a call
  * (`contract.ts`).
  */
 
@@ -41,13 +41,11 @@ export interface UrlTarget {
 
 /** A program that is started for each call. */
 export interface CommandTarget {
-  /**
-   * A program and its arguments; each call starts a new process. Only for an agent that runs in a container.
-   */
+  /** A program and its arguments; each call starts a new process. Only for an agent in a container. */
   readonly command: readonly string[];
   /**
-   * The folder in which it is started; write `import.meta.dirname`, the folder of the agent's file. In the
-   * image, that folder has the code and, beside it, the agent's own folder (`agents/<agent>/`).
+   * The folder in which the program is started; write `import.meta.dirname`, the folder of the agent's file.
+   * In the image, that folder has the code and, beside it, the agent's own folder (`agents/<agent>/`).
    * @default - the working directory
    */
   readonly folder?: string;
@@ -55,7 +53,7 @@ export interface CommandTarget {
 
 /** The place of the program that does the work. */
 export type RemoteTarget = LambdaTarget | UrlTarget | CommandTarget;
-/** The way to reach the program. */
+/** How the program is reached. */
 export type RemoteKind = 'lambda' | 'url' | 'command';
 
 const FIELDS: Readonly<Record<RemoteKind, readonly string[]>> = {
@@ -65,7 +63,7 @@ const FIELDS: Readonly<Record<RemoteKind, readonly string[]>> = {
 };
 const KINDS = Object.keys(FIELDS) as readonly RemoteKind[];
 
-/** @throws SteadfastError `bad-agent`, with the mistake and what is allowed */
+/** Checks a target. @throws SteadfastError `bad-agent`, with the mistake and the allowed forms */
 export function checkedKind(spec: AgentSpec, target: RemoteTarget): RemoteKind {
   const refused = (what: string): Error => refuse('bad-agent', `remote agent '${spec.name}': ${what}`);
   const given = Object.keys(Object(target));
@@ -114,13 +112,13 @@ function urlProblem(target: UrlTarget): string | undefined {
 export const isProtected = ({ secret, sign }: Pick<UrlTarget, 'secret' | 'sign'>): boolean =>
   secret !== undefined || sign !== undefined;
 
-/** Whether the host is this machine. */
+/** True if the host is this machine. */
 export const isHere = ({ hostname }: URL): boolean => HERE.has(hostname);
 const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * @returns the fault in an address, literal or from elsewhere, if there is one; the text omits the address,
- * because part of it may be secret
+ * Returns the fault in an address, literal or from elsewhere, if there is one. The text omits the address,
+ * because part of it may be secret.
  * @param instead how its author names a secret
  */
 export function addressProblem(

@@ -24,11 +24,11 @@ interface Trouble {
   readonly bugs?: AgentView['bugs'] | undefined;
 }
 
-/** The latest failure: of the agent's service, or a bug in its code. */
+/** Returns the latest failure: of the agent's service, or a bug in its code. */
 export const latestFailure = ({ lastError, bugs }: Trouble): AgentView['lastError'] =>
   bugs !== undefined && bugs.at >= (lastError?.at ?? 0) ? { ...bugs.failure, at: bugs.at } : lastError;
 
-/** The latest answer of a service, and what happened to the agent's processes. */
+/** Prints the latest answer of a service, and what happened to the agent's processes. */
 export function troubleText(
   { lastError, lost, bugs }: Trouble & Pick<AgentView, 'lost'>,
   now: number,
@@ -69,11 +69,11 @@ export function agentsText({ items, missing, examined, clockAheadMs }: Agents, n
   return gone === '' ? shown : `${shown}\n${gone}`;
 }
 
-/** 'about 120 (2/s), the last in 1 min': attempts that wait for their turn by an agent's rate. */
+/** Prints the attempts that wait for their turn by an agent's rate: 'about 120 (2/s), the last in 1 min'. */
 export const rateQueueText = ({ waiting, perSecond, lastTurnAt }: RateQueue, now: number): string =>
   `about ${countText(waiting)} (${Number(perSecond.toPrecision(3))}/s), the last in ${durationText(lastTurnAt - now)}`;
 
-/** Prints an agent that is not deployed: who needs it, since when, and what to do. */
+/** Prints an agent that is not deployed: which workflows need it, since when, and what to do. */
 export function missingLine(
   { name, waiting, since, planned }: MissingAgent,
   examined: number,
@@ -92,7 +92,7 @@ export function missingLine(
 }
 
 /**
- * Prints since when executions have waited for an agent that is not deployed, as far as a supervisor noticed.
+ * Prints since when executions have waited for an agent that is not deployed, as far as supervisors noticed.
  */
 export const sinceText = (since: number | undefined, now: number, aheadMs?: number): string =>
   since === undefined ? '' : `, the first since ${pastText(since, now, aheadMs)}`;
@@ -107,7 +107,7 @@ export const underWayText = ({ underWay }: Pick<PauseView, 'underWay'>): string 
         ? '1 attempt is under way'
         : `${underWay} attempts are under way`;
 
-/** Prints since when, by whom and why something is paused. */
+/** Prints since when something is paused, by whom and why. */
 export const pauseText = (pause: WorkflowPauseView['pause'], now: number): string =>
   pause === undefined
     ? 'not paused'
@@ -172,7 +172,7 @@ export function healthText(health: Health, now: number, typed?: Typed): string {
 }
 
 /**
- * The verdict with the worst finding, then a line for each other finding.
+ * Returns the verdict with the worst finding, then a line for each other finding.
  * @param typed turns a command line into what a person types
  */
 export function situationLines(
@@ -194,9 +194,7 @@ function auditText({ auditedAt, pass, whole }: AuditHealth, now: number): string
   return `audit: ran ${durationText(Math.max(0, now - auditedAt))} ago; ${last}; this pass: ${of(pass)}`;
 }
 
-/**
- * The number of callers that wait for an execution's end, since when, how many were refused, and what to do.
- */
+/** Prints how many callers wait for an execution's end, since when, how many were refused, and what to do. */
 export function waitsText(
   { count, since, refused }: NonNullable<Overview['waits']>,
   now: number,
@@ -217,7 +215,7 @@ export function latelyText({ started, endedWithoutSuccess: bad, atLeast }: Omit<
   return `${bad === 0 ? '0' : countText(bad, atLeast)} of ${countText(started, atLeast)}${share}`;
 }
 
-/** The names of those counts of workflows that are lower bounds. */
+/** Returns the names of those counts of workflows that are lower bounds. */
 export const boundsOf = ({
   open: { atLeast, moreAtRisk },
   inbox,

@@ -2,8 +2,8 @@
  * The graph of a plan as data: its steps, and for an execution the state of each.
  *
  * Owns: which lines between steps are drawn, and the words for a step. Does not own: the drawing
- * (`mermaid.ts`), the source of the plan (`plan-source.ts`). It contains no payload, because pictures are
- * passed around.
+ * (`mermaid.ts`), the source of the plan (`plan-source.ts`). It contains no payload, because people pass
+ * pictures on.
  */
 
 import { defined } from '../core/values/defined.ts';
@@ -22,14 +22,14 @@ export interface Graph {
   readonly plan?: string;
   /** Absent for the graph of a workflow. */
   readonly execution?: Pick<ExecutionView, 'executionId' | 'status' | 'endedAt'>;
-  /** Whether everything that the plan says of its steps is known. */
+  /** True if the details of the steps are known, and not only their names and order. */
   readonly detailed: boolean;
   /** Every step after its predecessors; on-failure steps last. */
   readonly steps: readonly GraphStep[];
 }
 
 /**
- * The tone in which a status is drawn. It is never the only sign, because not everybody can distinguish
+ * The tone in which a status is drawn. The status is also written, because not everybody can distinguish
  * colours.
  */
 export type Tone =
@@ -63,8 +63,8 @@ const TONE_OF: Readonly<Record<StepView['status'], Tone>> = {
 };
 
 /**
- * The tone of a step, also for a status of a newer release. A step whose executions ask people counts as
- * waiting.
+ * Returns the tone of a step, also for a status of a newer release. A step whose executions ask people counts
+ * as waiting.
  */
 export const toneOf = ({ status, children }: Pick<StepView, 'status' | 'children'>): Tone =>
   children?.asked === undefined ? (TONE_OF[status] ?? 'pending') : 'waiting';
@@ -110,8 +110,8 @@ export function graphOfExecution(view: ExecutionView, deployed: readonly Workflo
 }
 
 /**
- * The direct predecessors of each step. A plan also lists predecessors of predecessors, which need no line of
- * their own.
+ * Returns the direct predecessors of each step. A plan also lists indirect ones, which need no line of their
+ * own.
  */
 export function predecessorsOf(steps: readonly GraphStep[]): ReadonlyMap<string, readonly string[]> {
   const byName = new Map(steps.map((step) => [step.name, step]));
@@ -129,25 +129,25 @@ export function predecessorsOf(steps: readonly GraphStep[]): ReadonlyMap<string,
   return drawn;
 }
 
-/** The lines of the graph, each from one step to another. */
+/** Returns the lines of the graph, each from one step to another. */
 export const linesBetween = (steps: readonly GraphStep[]): readonly (readonly [string, string])[] =>
   [...predecessorsOf(steps)].flatMap(([to, before]) => before.map((from) => [from, to] as const));
 
-/** Who performs the step, or what it waits for; in an execution, the agent of the current try. */
+/** Names what performs the step, or what it waits for; in an execution, the agent of the current try. */
 export function performerIn({ detailed }: Graph, { state, ...step }: GraphStep): string {
   const instead = state?.agent !== undefined && state.agent !== step.agent ? state.agent : undefined;
   if (instead !== undefined || !detailed) return instead ?? step.agent ?? step.kind;
   return performerOf(step);
 }
 
-/** The state in words, such as 'retrying, attempt 2' or 'not reached'; nothing for a plan. */
+/** Returns the state in words, such as 'retrying, attempt 2' or 'not reached'; '' for a plan. */
 export function statusIn({ execution }: Graph, { state }: GraphStep): string {
   if (state === undefined) return '';
   const attempt = (state.attempt ?? 1) > 1 ? `, attempt ${state.attempt}` : '';
   return `${execution === undefined ? state.status : stateText(state, execution)}${attempt}`;
 }
 
-/** The step's executions, such as '2 of 3 ended: 1 succeeded, 1 failed', or nothing. */
+/** Describes the step's executions, such as '2 of 3 ended: 1 succeeded, 1 failed'; '' if it has none. */
 export function childrenOf({ state }: GraphStep): string {
   const children = state?.children;
   if (children === undefined)
@@ -158,7 +158,7 @@ export function childrenOf({ state }: GraphStep): string {
   return `${people}${childrenNote(others)}${ends === '' ? '' : `: ${ends}`}`;
 }
 
-/** The graph as data, without payloads, attempts and tokens. */
+/** Returns the graph as data, without payloads, attempts and tokens. */
 export function graphData({ workflow, plan, execution, steps }: Graph): object {
   return {
     workflow,

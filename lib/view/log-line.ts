@@ -1,8 +1,8 @@
 /**
  * A line that a function logged about an execution.
  *
- * Owns: which lines belong to an execution, and how a line is printed. Does not own: where lines are read
- * (`local-files.ts`, `insights.ts`), how they are written (`lib/aws/telemetry.ts`).
+ * Owns: which lines belong to an execution, and how a line is printed. Does not own: the sources of lines
+ * (`local-files.ts`, `insights.ts`), writing them (`lib/aws/telemetry.ts`).
  */
 
 import { printable } from './text.ts';
@@ -22,7 +22,7 @@ export interface LogLine {
 /** Selects lines by execution and level. */
 export interface Wanted {
   readonly executionId: string;
-  /** Includes the executions of its steps, at any depth. */
+  /** True to include the executions of its steps, at any depth. */
   readonly children: boolean;
   readonly level: Level;
   /** Epoch ms; earlier lines are left out. */
@@ -33,17 +33,17 @@ export interface Wanted {
 export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'critical'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** The levels from this one on, as they are written in lines. */
+/** Returns this level and the more urgent ones, as they are written in lines. */
 export const levelsFrom = (level: Level): readonly string[] =>
   LEVELS.slice(LEVELS.indexOf(level)).map((one) => one.toUpperCase());
 
 /** A source of lines, in the order of time. */
 export interface LogSource {
-  /** @returns the lines that earlier calls have not returned */
+  /** Returns the lines that earlier calls have not returned. */
   next(): Promise<readonly LogLine[]>;
 }
 
-/** @returns undefined if the text is no line of the execution */
+/** Parses a line; undefined if the text is no line of the execution. */
 export function wantedLine(
   text: string,
   source: string,
@@ -61,14 +61,14 @@ export function wantedLine(
   return { at, level: ofLevel, source, executionId, entry };
 }
 
-/** A reader for the lines of one execution. */
+/** Makes a reader for the lines of one execution. */
 export const linesOf =
   (wanted: Wanted) =>
   (text: string, source: string): LogLine | undefined =>
     wantedLine(text, source, wanted);
 
 /**
- * Reads the lines in which Lambda reports how a process ended before it answered. They name no execution.
+ * Parses a line in which Lambda reports how a process ended before it answered. It names no execution.
  * https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html#platform-report
  */
 export function deathLine(text: string, source: string): LogLine | undefined {
@@ -81,7 +81,7 @@ export function deathLine(text: string, source: string): LogLine | undefined {
   return { at, level: 'ERROR', source, executionId: '', entry: { message: String(errorMessage ?? status) } };
 }
 
-/** The lines sorted by time; those of the same time keep their order. */
+/** Sorts the lines by time; lines of the same time keep their order. */
 export const inOrder = (lines: readonly LogLine[]): readonly LogLine[] =>
   [...lines].sort((one, other) => one.at - other.at);
 
@@ -96,10 +96,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/**
- * Fields that are left out at the end of a line: they are the same in every line, or printed before the
- * message.
- */
+/** Fields that the end of a line omits: they are the same in every line, or printed before the message. */
 const ELSEWHERE: ReadonlySet<string> = new Set(
   (
     'level message timestamp service cold_start sampling_rate xray_trace_id function_arn function_memory_size ' +
@@ -107,7 +104,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** The parts of a line as texts; '' for a part that it does not have. */
+/** The parts of a line as texts; '' for a part that the line does not have. */
 export interface LineParts {
   /** The agent, or the role. */
   readonly who: string;
@@ -133,8 +130,8 @@ export function lineParts({ entry }: LogLine): LineParts {
 }
 
 /**
- * A line such as '2026-11-21 09:36:02.123Z  WARN   charge-card  charge #2  asked  parcel="p1"'.
- * @param id of the execution asked for, which is left out of the line
+ * Prints a line, such as '2026-11-21 09:36:02.123Z  WARN   charge-card  charge #2  asked  parcel="p1"'.
+ * @param id the id of the requested execution, which the line omits
  */
 export function lineText(line: LogLine, id: string): string {
   const { at, level, executionId } = line;
@@ -149,7 +146,7 @@ export function lineText(line: LogLine, id: string): string {
 
 const plain = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
-/** The error in one line; `--json` has its stack. */
+/** Prints the error in one line; `--json` has its stack. */
 function errorText(value: unknown): string {
   const { name, message } = Object(value) as { name?: unknown; message?: unknown };
   return JSON.stringify(message === undefined ? value : `${plain(name)}: ${plain(message)}`);

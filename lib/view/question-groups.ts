@@ -1,8 +1,8 @@
 /**
- * Groups of open questions: those of the same step and workflow, asked for the same reason, which one answer
- * can resolve.
+ * Groups of open questions of the same step and workflow, asked for the same reason. One answer can resolve a
+ * group.
  *
- * Owns: which questions are alike, and which executions a bulk action reaches by a group. Does not own: the
+ * Owns: which questions are alike, and the filter by which a bulk action reaches a group. Does not own: the
  * order of the questions (the API's), the answer.
  */
 
@@ -23,7 +23,7 @@ const alike = (item: AskedItem): string => {
   return [kindText(item), item.kind, item.workflow, item.step, item.otherwise, ...failed].join('\n');
 };
 
-/** The groups, in the order of each group's first question. */
+/** Returns the groups, in the order of each group's first question. */
 export function questionGroups(items: readonly AskedItem[]): readonly QuestionGroup[] {
   const groups = new Map<string, [AskedItem, ...AskedItem[]]>();
   for (const item of items) {
@@ -35,8 +35,8 @@ export function questionGroups(items: readonly AskedItem[]): readonly QuestionGr
 }
 
 /**
- * The filter of all executions that ask such a question, including those not read; undefined if no person can
- * answer it. For incidents it selects by the code, whatever the message.
+ * Returns the filter of all executions that ask such a question, including those not read; undefined if no
+ * person can answer it. For incidents it selects by the code, whatever the message.
  */
 export function bulkMeaning([item]: QuestionGroup):
   | (Pick<BulkOptions, 'step'> & Required<Pick<BulkOptions, 'filter'>>)

@@ -1,16 +1,16 @@
 /**
- * The time by the API's clock. How long ago something was, and until when something lasts, is measured by it,
- * because the clock of a terminal or a browser may differ.
+ * The time by the API's clock. Durations and deadlines are computed with it, because the clock of a terminal
+ * or a browser may differ.
  *
- * An answer gives its time in whole seconds (`Date`) and takes time itself. If both clocks may agree within
- * that, they count as equal.
+ * An answer gives its time in whole seconds (`Date`), and is itself under way for a while. If the two clocks
+ * may agree within that inaccuracy, they count as equal.
  */
 
 const SECOND_MS = 1_000;
 
 export class ServerTime {
   readonly #own: () => number;
-  /** How far the API's clock is ahead of this machine's. */
+  /** How far the API's clock is ahead of this machine's clock. */
   #aheadMs = 0;
 
   constructor(own: () => number = () => Date.now()) {

@@ -7,7 +7,7 @@ export interface ShownLine {
   readonly label: string;
   /** A value for each period, the earliest first; null for a period without one. */
   readonly values: readonly (number | null)[];
-  /** The value for the whole time: a sum of counts, a share of all, otherwise the highest value. */
+  /** The value for the whole time: the sum of counts, the overall share, otherwise the highest value. */
   readonly over: number;
   readonly isHighest: boolean;
 }
@@ -25,7 +25,7 @@ export interface ShownCharts {
   readonly periods: number;
   /** When the current code began to run, if that is within the time shown. */
   readonly startedAt?: number;
-  /** The number of metrics read, by which CloudWatch charges. */
+  /** The number of metrics read; CloudWatch charges by it. */
   readonly asked: number;
   readonly deployment: readonly ShownChart[];
   readonly queue: readonly ShownChart[];

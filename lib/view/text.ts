@@ -17,7 +17,7 @@ export type Cells = readonly string[];
 
 /** A table: columns as wide as their longest cell, two blanks between them, none at the end of a line. */
 export function table(head: Cells, rows: readonly Cells[]): string {
-  // A cell is one line: text of other parties must not begin a line of its own.
+  // A cell is one line: other parties' text must not begin a line of its own.
   const all = [head, ...rows].map((row) => row.map(printable));
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
@@ -26,7 +26,7 @@ export function table(head: Cells, rows: readonly Cells[]): string {
 
 export type Columns<Item> = readonly (readonly [head: string, textOf: (item: Item) => string])[];
 
-/** A table of items, without the columns that are empty in every row. */
+/** Prints a table of items, without the columns that are empty in every row. */
 export function tableOf<Item>(columns: Columns<Item>, items: readonly Item[]): string {
   const shown = columns.filter(([, textOf]) => items.some((item) => textOf(item) !== ''));
   const rows = items.map((item) => shown.map(([, textOf]) => textOf(item)));
@@ -38,13 +38,13 @@ export function tableOf<Item>(columns: Columns<Item>, items: readonly Item[]): s
 
 export type Fact = readonly [name: string, text: string];
 
-/** A line for each fact, the texts below each other. */
+/** Prints a line for each fact, with the texts in one column. */
 export function factLines(facts: readonly Fact[]): string {
   const width = Math.max(...facts.map(([name]) => name.length));
   return facts.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('');
 }
 
-/** The caller, such as ' by local:ann', or nothing. */
+/** Names the caller, such as ' by local:ann'; '' if it is unknown. */
 export const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

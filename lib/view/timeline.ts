@@ -1,11 +1,11 @@
 /**
- * The timeline of an execution: for each step the times in queue, at work and waiting, and what is still to
+ * The timeline of an execution: for each step the times in queue, at work and waiting, and those still to
  * come.
  *
  * Owns: the stretches and their names, for the page and for `why`, and their sums as text. Does not own: the
  * drawing and the scale (the console's `timeline.tsx`, `time-scale.ts`).
  *
- * No record says when a step became ready; it is computed as the end of its last predecessor.
+ * No record has the time when a step became ready; it is computed as the end of its last predecessor.
  */
 
 import {
@@ -24,8 +24,8 @@ export interface Span {
 }
 
 /**
- * `queue`: ready, not yet taken. `run`, `undo`, `probe`: an attempt. `lost`: an attempt whose outcome was
- * unknown at its end. `lease`: how long the attempt under way may still stay silent. `backoff`: the pause
+ * `queue`: ready, not yet taken. `run`, `undo`, `probe`: an attempt. `lost`: an attempt that ended with an
+ * unknown outcome. `lease`: how long the current attempt may still send no heartbeat. `backoff`: the pause
  * between two attempts. `wait`: for a time, an answer, its executions, or its turn to be undone. `paused`:
  * its execution was paused while it would have been in queue or backoff. `asked`: a person is asked.
  * `left-out`: attempts that are not kept, and the time between them.
@@ -47,9 +47,9 @@ export interface Stretch extends Span {
   readonly kind: StretchKind;
   readonly note: string;
   readonly failed?: true;
-  /** From here on a service does the work. */
+  /** True if a service does the work from here on. */
   readonly isAccepted?: true;
-  /** The stretch is still to come. */
+  /** True if the stretch is still to come. */
   readonly ahead?: true;
 }
 
@@ -89,7 +89,7 @@ const common = (one: Stretch, { from, to }: Span): Stretch => ({
   to: Math.min(one.to, to),
 });
 
-/** What remains of each stretch before and after a span. */
+/** Returns what remains of each stretch before and after a span. */
 const without = (all: readonly Stretch[], { from, to }: Span): Stretch[] =>
   all
     .flatMap((one) =>
@@ -110,7 +110,7 @@ const pausesOf = ({ pauses = [], endedAt }: ExecutionView, now: number): Stretch
     note: `paused: ${reason}`,
   }));
 
-/** Whether a stretch is work, which is drawn to scale. */
+/** True if a stretch is work, which is drawn to scale. */
 export const isWork = ({ kind, ahead }: Stretch): boolean =>
   ahead !== true && (kind === 'run' || kind === 'undo' || kind === 'probe' || kind === 'lost');
 
@@ -127,10 +127,7 @@ const COLUMNS: readonly (readonly [StretchKind, string])[] = [
   ['undo', 'UNDONE'],
 ];
 
-/**
- * The time that each step was queued, at work and waiting, summed over the past; '' if nothing has taken
- * time.
- */
+/** Sums the past time for which each step was queued, at work and waiting; '' if there was none. */
 export function timesText(rows: readonly Row[]): string {
   const sumOf = ({ stretches }: Row, kind: StretchKind): number =>
     stretches
@@ -173,7 +170,7 @@ function ofStep(step: StepView, view: ExecutionView, now: number): Stretch[] {
 const QUEUED = 'in its queue';
 
 /**
- * The time before the first attempt; nothing if the first attempts are not shown, because the end of the
+ * Returns the time before the first attempt; none if the first attempts are not shown, because the end of the
  * queue is then unknown. A deferred step is in no queue.
  */
 function beforeFirst(step: StepView, ready: number, first: number | undefined, now: number): Stretch[] {
@@ -227,7 +224,7 @@ function underWay({ claimedAt, leaseUntil, status, attempt }: StepView, now: num
   ];
 }
 
-/** The stretch in place of attempts that are not kept; the time between them is unknown. */
+/** Returns the stretch in place of attempts that are not kept; the time between them is unknown. */
 function leftOutBefore(step: StepView, worked: readonly Stretch[], at: number): Stretch[] | undefined {
   const { attempts, attemptsLeftOut: left } = step;
   const [before, after] = [worked[at - 1], worked[at]];
@@ -237,9 +234,9 @@ function leftOutBefore(step: StepView, worked: readonly Stretch[], at: number): 
 }
 
 /**
- * The stretch between two attempts. After a refusal it is a backoff, which ends when an agent takes the step,
- * because only the latest due time is recorded. An undo waits for its turn once the execution is stopped;
- * before that, a done step is in no queue.
+ * Returns the stretch between two attempts. After a refusal it is a backoff, which ends when an agent takes
+ * the step, because only the latest due time is recorded. Once the execution is stopped, it is an undo's wait
+ * for its turn; before that, a done step is in no queue.
  */
 function between(
   before: Stretch | undefined,
@@ -272,7 +269,10 @@ const NEXT_OF: Readonly<Partial<Record<StepView['status'], 'run' | 'probe' | 'un
   compensating: 'undo',
 };
 
-/** After the latest attempt: until when the step is deferred, and since when it is in its queue again. */
+/**
+ * Returns the stretches after the latest attempt: until when the step is deferred, and since when it has been
+ * in its queue again.
+ */
 function toCome(step: StepView, last: Stretch | undefined, view: ExecutionView, now: number): Stretch[] {
   const { retryAt, deferred, status } = step;
   const kind = NEXT_OF[status];
@@ -290,7 +290,9 @@ function toCome(step: StepView, last: Stretch | undefined, view: ExecutionView, 
   ];
 }
 
-/** One round, or one try of a round that failed; the next begins as soon as it has ended. */
+/**
+ * Returns the stretch of one round, or of one try of a failed round; the next begins as soon as it has ended.
+ */
 const ofRound = ({ number, outcome, claimedAt, endedAt, failure, message }: AttemptView): Stretch => ({
   kind: 'wait',
   from: claimedAt,

@@ -17,7 +17,7 @@ import { byText, durationText, type Fact, printable, table, timeText } from './t
 
 type Children = NonNullable<StepView['children']>;
 
-/** The note of a step that waits, or has executions of its own. */
+/** Returns the note of a step that waits, or has executions of its own. */
 export function noteOfKind(step: StepView, now: number): string | undefined {
   const { waitsUntil = now } = step;
   const left = waitsUntil - now;
@@ -34,8 +34,8 @@ const defaultOf = ({ question }: StepView): string =>
   question === undefined || question.otherwise === 'fail' ? '' : `, otherwise ${question.otherwise}`;
 
 /**
- * The progress of a step's executions: '2 of 3 ended'. For a list it counts items, '3 of 3 items ended',
- * because people do not know the executions that perform them.
+ * Describes the progress of a step's executions: '2 of 3 ended'. For a list it counts items, '3 of 3 items
+ * ended', because people do not know the executions that perform them.
  */
 export function childrenNote({ count, started, ended, items, rounds, try: number, asked }: Children): string {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
@@ -47,7 +47,8 @@ export function childrenNote({ count, started, ended, items, rounds, try: number
 }
 
 /**
- * The progress of rounds: '3 of at most 500 rounds', and the number of executions if failed tries made more.
+ * Describes the progress of rounds: '3 of at most 500 rounds', and how many executions there were if tries
+ * failed.
  */
 const roundsNote = (
   { done, atMost, compensating }: NonNullable<Children['rounds']>,
@@ -57,9 +58,7 @@ const roundsNote = (
     ? `${done} of at most ${atMost} rounds${tries > done + 1 ? `, ${tries} executions` : ''}`
     : `execution ${compensating} of ${tries} is undone, the latest first`;
 
-/**
- * The state of a step in words. A step that had not begun when its execution was stopped is 'not reached'.
- */
+/** Returns the state of a step in words: 'not reached' if it had not begun when its execution was stopped. */
 export function stateText(
   { status, onFailure }: Pick<StepView, 'status' | 'onFailure'>,
   execution: Pick<ExecutionView, 'status' | 'endedAt'>,
@@ -70,11 +69,11 @@ export function stateText(
   return isOver ? 'not reached' : status;
 }
 
-/** The approvals that a person may give or refuse now. */
+/** Returns the approvals that a person may give or refuse now. */
 export const openApprovals = (view: ExecutionView): readonly StepView[] =>
   view.steps.filter(({ kind, token, waitsUntil }) => kind === 'approval' && token && waitsUntil);
 
-/** The commands that answer open callbacks and approvals. */
+/** Returns the commands that answer open callbacks and approvals. */
 export const answerFacts = (view: ExecutionView, invocation: (line: string) => string): readonly Fact[] =>
   view.steps.flatMap((step) => {
     if (step.token === undefined) return [];
@@ -87,7 +86,7 @@ export const answerFacts = (view: ExecutionView, invocation: (line: string) => s
     return [...asked, ['answer', line] as const];
   });
 
-/** The people who acted by hand, if the API's authorizer vouches for their names. */
+/** Lists the people who acted by hand, if the API's authorizer vouches for their names. */
 export const actedFacts = (view: ExecutionView): readonly Fact[] => [
   ...(view.retries ?? []).map(
     ({ at, by, reason }) => ['tried again', `${timeText(at)}${byText(by)}: ${reason}`] as const,
@@ -105,7 +104,7 @@ export const actedFacts = (view: ExecutionView): readonly Fact[] => [
   ),
 ];
 
-/** The executions of the steps that have any, or nothing. */
+/** Prints the executions of the steps that have any; '' if there are none. */
 export function childrenText(view: ExecutionView): string {
   const rows = view.steps.flatMap(({ name, children }) =>
     children === undefined ? [] : [[name, startedText(children), endsText(children), idsText(children)]],
@@ -120,13 +119,13 @@ const startedText = ({ started, count, items, rounds }: Children): string =>
       ? `${started} of ${count}`
       : `${items.begun} of ${items.count} items`;
 
-/** The ends by status, such as '1 succeeded, 1 failed', or nothing. */
+/** Counts the ends by status, such as '1 succeeded, 1 failed'; '' if there are none. */
 export const endsText = ({ ended, items }: Children): string =>
   Object.entries(items?.ended ?? ended)
     .map(([status, count]) => `${count} ${status}`)
     .join(', ');
 
-/** The most executions that are all printed; if there are more, only the first and the last. */
+/** The maximum number of executions that are all printed; of more, only the first and the last are. */
 const FEW = 3;
 
 function idsText({ executionIds, count, rounds }: Children): string {
@@ -144,13 +143,13 @@ function answeredWithin({ kind, message, by, withinMs = 0, otherwise, remindMs }
   return `${what}${by === undefined ? '' : ` by ${by}`} within ${durationText(withinMs)}${then}${reminders}`;
 }
 
-/** Who performs a step, or what it waits for. */
+/** Names what performs a step, or what it waits for. */
 export const performerOf = (step: WorkflowStepView): string =>
   `${performedBy(step)}${timeOf(step)}${step.tolerate === true ? ', may fail' : ''}`;
 
 /**
- * The stages, such as 'again 4 times, then with other input once, then a person is asked for 1d, otherwise
- * undo', or nothing.
+ * Describes the stages, such as 'again 4 times, then with other input once, then a person is asked for 1d,
+ * otherwise undo'; undefined if there are none.
  */
 export const recoveryText = ({ recovery = [] }: WorkflowStepView): string | undefined =>
   recovery.length === 0 ? undefined : recovery.map(stageText).join(', then ');
@@ -170,7 +169,8 @@ function stageText({ kind, attempts = 1, agent, withinMs = 0, otherwise }: Recov
 }
 
 /**
- * The time limit, except for callbacks, approvals and receives, which print theirs with what they wait for.
+ * Prints the time limit, except for callbacks, approvals and receives, whose text of what they wait for has
+ * it.
  */
 const timeOf = ({ kind, withinMs }: WorkflowStepView): string =>
   withinMs === undefined || kind === 'callback' || kind === 'approval' || kind === 'receive'
@@ -199,7 +199,7 @@ function performedBy(step: WorkflowStepView): string {
   }
 }
 
-/** What the rounds begin with; the first, too, unless it is given its input. */
+/** Describes the messages that begin the rounds, including the first unless it has an input. */
 const eachMessage = ({ first, message }: NonNullable<WorkflowStepView['rounds']>): string =>
   message === undefined
     ? first === undefined
@@ -207,6 +207,6 @@ const eachMessage = ({ first, message }: NonNullable<WorkflowStepView['rounds']>
       : `, the first with a message '${first.name}'`
     : `, each${first === undefined ? ' but the first' : ''} with a message '${message.name}'`;
 
-/** The number of a step's attempts that are not shown. */
+/** Says how many of a step's attempts are not shown. */
 export const leftOutText = ({ count }: NonNullable<StepView['attemptsLeftOut']>): string =>
   `${count} ${count === 1 ? 'attempt' : 'attempts'} left out between its first and its latest`;

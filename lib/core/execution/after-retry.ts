@@ -1,12 +1,11 @@
 /**
- * What the stored records count as after a retry of their execution, by its epoch and its status.
+ * The records of an execution after its retry, derived from the stored ones by its epoch and its status.
  *
- * Owns: that a step which failed or was fenced before a retry of its execution begins again, and that the
- * on-failure steps begin again if it fails once more. Does not own: when that takes place
- * (`operators/retry.ts`).
+ * Owns: the new start of a step that failed or was fenced before the retry, and of the on-failure steps if
+ * the execution fails once more. Does not own: when that takes place (`operators/retry.ts`).
  *
- * Nothing is written here: one write retries an execution, whatever the number of steps. Each step adopts its
- * new status with its own next write (F8). `decide` applies this first, so every rule sees only these
+ * This file writes nothing: one write retries an execution, whatever the number of steps. Each step adopts
+ * its new status with its own next write (F8). `decide` applies this first, so every rule sees only these
  * records; their versions are the stored ones, on which the writes are conditional. S2 by the tables.
  */
 
@@ -28,7 +27,10 @@ import {
 } from '../waiting/child-retry.ts';
 import { isUnbegunRound } from '../waiting/rounds.ts';
 
-/** The same snapshot if every record counts as stored. @param plan as it is stored */
+/**
+ * Returns the state as it is after a retry; the same snapshot if no record differs. @param plan as it is
+ * stored
+ */
 export function stateAfterRetry(plan: Plan, state: Snapshot): Snapshot {
   let steps: Record<string, Step> | undefined;
   for (const step of stepsOf(plan, state.execution)) {
@@ -102,7 +104,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     ...(acted ? { restarted: true as const } : {}),
     // An answer that came before the step's turn is kept, with the caller who gave it.
     ...(isAnswered ? {} : { by: undefined }),
-    // An agent's next attempt has its own failure; a step that no agent performs may end without one.
+    // An agent's next attempt replaces the failure; a step that no agent performs may end without one.
     ...(step.kind === 'agent' || isAnswered ? {} : { failure: undefined }),
     ...(changes ? { givenInput: undefined } : {}),
     ...(step.kind === 'child' ? firstTry(record, changes) : {}),
@@ -110,8 +112,8 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
 }
 
 /**
- * The tries of a child begin again with the input of the first; if a person gave an input there, it counts
- * from the first try on.
+ * The changes with which the tries of a child begin again, with the first try's input; if a person gave an
+ * input there, with that one.
  */
 const firstTry = ({ givenInput, keyInput, keyVariant }: Step, changes: boolean): StepChanges => ({
   keyVariant: 0,
@@ -122,7 +124,7 @@ const firstTry = ({ givenInput, keyInput, keyVariant }: Step, changes: boolean):
 });
 
 /**
- * An on-failure step of an earlier end begins as if it had no record, under another effect key (S18): it
+ * Begins an on-failure step of an earlier end as if it had no record, under another effect key (S18). It
  * keeps only its history, and the number of its attempts, which identifies its messages.
  */
 const renewedStep = (record: Step, { life, epoch, end }: Execution): Step => ({
@@ -147,9 +149,9 @@ const queuesAgain = (
   changedAt: Math.max(changedAt, retries?.at(-1)?.at ?? 0),
 });
 
-/** The next status of a step that begins again. */
+/** Returns the next status of a step that begins again. */
 function restartOf(step: PlanStep, record: Step): 'ready' | 'retrying' | 'unknown' | 'answered' {
-  // An external party that answered before the callback's turn was promised that the answer is kept.
+  // The external party that answered before the callback's turn got a promise that the answer is kept.
   if (step.kind !== 'agent' && record.status === 'fenced' && hasOutput(record)) return 'answered';
   if (!record.mayHaveActed || step.kind !== 'agent') return 'ready';
   return isRepeatable(attemptedVariant(step, record)) ? 'retrying' : 'unknown';

@@ -1,9 +1,9 @@
 /**
  * The rules of an evaluation for steps with child executions: to start, to gather, to retry, to stop.
  *
- * Owns: when each is due. Does not own: what is written (`waiting/child.ts`), the order of all
- * rules (`rules.ts`), the effects on other executions (`engine/children.ts`), which come
- * before the write that records them.
+ * Owns: when each is due. Does not own: the records that are written (`waiting/child.ts`), the order of all
+ * rules (`rules.ts`), the effects on other executions (`engine/children.ts`), which precede the write that
+ * records them.
  */
 
 import {
@@ -69,7 +69,7 @@ export const startChildren: Rule = {
         const first = firstRoundAwaits(step, state, event);
         return written(state, first, first.status === 'failed' ? 'step-failed' : 'round-begun');
       }
-      // Comes first, because computing the executions takes time in proportion to the list.
+      // Comes first, because the time to compute the executions grows with the list.
       if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
       const planned = plannedOf(step, state);
       if ('code' in planned) {
@@ -94,15 +94,15 @@ export const startChildren: Rule = {
 };
 
 /**
- * A process that has read a value which is lost now may be creating executions of the step, before the step
- * has begun or for a retry or a next round: their places are taken first, and that makes the step fail (S10).
+ * Takes the places of a step's executions, which makes the step fail (S10): a process that has read a value
+ * which is lost now may still be creating them, before the step has begun or for a retry or a next round.
  */
 function takingPlaces(step: ChildStep | MapStep, state: Snapshot, refused: Failure): Decision {
   const planned = placesToTake(step, state, refused);
   return nothing({ kind: 'start-children', step: step.name, planned, starts: planned.starts });
 }
 
-/** The loss of a value that decides whether and with which executions a step begins. */
+/** Returns the failure if a lost value decides whether and with which executions a step begins. */
 function lostIn(step: ChildStep | MapStep, state: Snapshot): Failure | undefined {
   if (state.values === undefined || state.values.lost.size === 0) return undefined;
   const condition = leftOutIn(step.when, state);
@@ -111,7 +111,7 @@ function lostIn(step: ChildStep | MapStep, state: Snapshot): Failure | undefined
   return 'code' in planned && isLostFailure(planned) ? planned : undefined;
 }
 
-/** A step whose executions have ended is over; their outputs are gathered first. */
+/** Ends a step whose executions have ended; their outputs are gathered first. */
 export const endChildren: Rule = {
   apply: (plan, state, event) => {
     for (const step of parents(plan, event)) {
@@ -166,12 +166,12 @@ export const endChildren: Rule = {
   },
 };
 
-/** Successful rounds are undone, one at a time. */
+/** True if the step's successful rounds are undone, one at a time. */
 const undoesRounds = (step: PlanStep, record: Step, left: boolean): boolean =>
   isRepeated(step) && !left && !hasNoUndo(step) && goesBack(record);
 
 /**
- * The step has failed; or, while the execution goes forward, its next try follows or a person is asked: both
+ * Fails the step; or, while the execution goes forward, begins its next try or asks a person. Both of these
  * writes include the execution's record (S12).
  */
 function afterFailure(
@@ -183,7 +183,7 @@ function afterFailure(
 ): Decision {
   const { execution } = state;
   const { children } = record;
-  // A step that has failed by itself and has left nothing needs no stop.
+  // A step that failed in time and left no effects needs no stop.
   const isOverTime =
     children?.stop !== undefined ||
     (isTimeOver(step, state, event.readAt) && children !== undefined && isCleanEnd(children));
@@ -201,7 +201,8 @@ function afterFailure(
 }
 
 /**
- * One write with the execution, which fails if the execution was paused, stopped or ended since the read.
+ * Adds the execution to the write, which then fails if the execution was paused, stopped or ended since the
+ * read.
  * @param changes when to evaluate it, if sooner than after any write
  */
 function withExecution(
@@ -236,7 +237,7 @@ export const beginTry: Rule = {
     return undefined;
   },
   dueAt: (plan, state) =>
-    // No try begins while an outcome is open; the write that resolves it evaluates.
+    // No try begins while an outcome is open; the write that resolves it leads to an evaluation.
     isFailureUndecided(plan, state)
       ? []
       : plan.steps.filter(hasChildren).flatMap((step) => {
@@ -256,9 +257,9 @@ export const beginTry: Rule = {
 };
 
 /**
- * Executions under way are stopped at once; successful ones are undone when none of the step's dependents is
- * in effect. A child that is a point of no return comes first: its end decides whether the others are undone
- * or left as they are.
+ * Stops executions under way at once, and undoes successful ones when none of the step's dependents is in
+ * effect. A child that is a point of no return comes first: its end decides whether the others are undone or
+ * left as they are.
  */
 export const stopChildren: Rule = {
   apply: (plan, state, event) => {
@@ -294,7 +295,7 @@ export const stopChildren: Rule = {
   },
 };
 
-/** The executions that are stopped next; once all are, the record says so. */
+/** Stops the next executions; once all are stopped, records it. */
 function stopping(
   { name: step }: PlanStep,
   planned: Planned,
@@ -314,9 +315,9 @@ function stopping(
 }
 
 /**
- * The time of a step is over: its executions are stopped and undone; if they had succeeded before, what
- * follows decides. This is recorded first, because an end may arrive before the next write. `endAtTime` says
- * when it is due.
+ * Stops and undoes the executions of a step whose time is over; if they succeeded before, the later rules
+ * decide. This is recorded first, because an end may arrive before the next write. `endAtTime` says when it
+ * is due.
  */
 export const endOverTime: Rule = {
   apply: (plan, state, event) => {
@@ -330,7 +331,7 @@ export const endOverTime: Rule = {
       if (children?.stop !== undefined) return stopping(step, planned, 'stop', state, event);
       const begun = { step: step.name, planned, goal: 'stop', below: 0, ended: {} } as const;
       const decision = written(state, childrenStopped(state, begun, event), 'children-stopped');
-      // A process that read it before a pause does not know that its time stands still.
+      // A process that read it before a pause does not know that the pause stops the step's time.
       return withExecution(decision, state, event);
     }
     return undefined;
@@ -342,8 +343,8 @@ export const endOverTime: Rule = {
 };
 
 /**
- * A step that is done had only successful executions. If one ended otherwise, it was stopped, and its end
- * arrived before its stop was recorded.
+ * True if a done step had executions that did not succeed. A done step had only successful ones, so these
+ * were stopped, and the end of one arrived before the stop was recorded.
  */
 const wasRecalled = ({ status, children }: Step): boolean =>
   status === 'done' && Object.values(children?.ended ?? {}).some((end) => end.status !== 'succeeded');
@@ -359,7 +360,7 @@ function dueToStop(
 ): Planned | undefined {
   const record = state.steps[step.name];
   const underWay = mayHaveChildren(step, state);
-  // A waiting step that has left nothing was fenced.
+  // A waiting step that left no effects was fenced.
   const ended = record !== undefined && ['done', 'failed', 'waiting', 'retrying'].includes(record.status);
   const open = hasOpenChildren(record?.children);
   const owes = ended && (open || wasRecalled(record) || (!left && effectOf(step, record).isOwed));

@@ -1,18 +1,18 @@
 /**
- * How an execution ends: what stops it, which end it is, and what follows until it is at rest.
+ * How an execution ends: why it stops, how it ends, and what follows until it is at rest.
  *
  * Owns: the rules that stop it or, if there is no way back, ask a person instead; when it succeeds and when
  * its undo is over; the write that makes the end, the notice to the parent, the on-failure steps' failures;
- * the announcement. Does not own: what is undone (`step/ready.ts`), operators' commands
- * (`operators/obey.ts`), the plan of on-failure steps (`plan/on-failure.ts`), how they are tried and given
- * up (like any tolerated step: `step-rules.ts`, `questions/incident.ts`, `step/defer.ts`), whether a parent's
+ * the announcement. Does not own: which steps are undone (`step/ready.ts`), operators' commands
+ * (`operators/obey.ts`), the plan of on-failure steps (`plan/on-failure.ts`), how they are tried and given up
+ * (like any tolerated step: `step-rules.ts`, `questions/incident.ts`, `step/defer.ts`), whether a parent's
  * retry finds the end (`on-child.ts`).
  *
- * S21 one write makes the end, once nothing must be undone or asked any more; only then do on-failure steps
- * begin, and their outcome cannot change that end. A parent learns of that very end, with its version, before
+ * S21 one write makes the end, once nothing is left to undo or to ask; only then do on-failure steps begin,
+ * and their outcome cannot change that end. The parent is notified of that very end, with its version, before
  * they are over. L1 each step has its recovery, and a question about it is answered by its deadline at the
  * latest: no end waits for ever. A failure beside an open point of no return waits only for that outcome,
- * which is bounded. Beside a child that is such a point it stops the execution, and the child first of all
+ * which is bounded. If the point is a child, the failure stops the execution, and the child first of all
  * (`child-rules.ts`).
  */
 
@@ -67,9 +67,9 @@ export const failStep: Rule = {
 };
 
 /**
- * There is no way back, so a person has to find one forward; another rule opens the incident. The write
- * includes the execution: a stop writes no failed step, so without it a process that read before a stop, or
- * the end, could still ask (S20).
+ * Asks a person to find a way forward, because there is no way back; another rule opens the incident. The
+ * write includes the execution: a stop writes no failed step, so without it a process that read before a
+ * stop, or the end, could still ask (S20).
  */
 function askInstead(state: Snapshot, failed: Step, inputs: DecisionInputs): Decision {
   const step = stepAfter(failed, 'ask', inputs, {
@@ -82,7 +82,7 @@ function askInstead(state: Snapshot, failed: Step, inputs: DecisionInputs): Deci
   return writing(execution.id, { step, execution }, evaluateNext([failed.name]), note);
 }
 
-/** After `succeed`: an execution that finished in time is not undone because it was evaluated late. */
+/** Comes after `succeed`: an execution that finished in time is not undone because it was evaluated late. */
 export const stopAtDeadline: Rule = {
   apply: (plan, state, event) => {
     if (event.now < state.execution.deadlineAt || !isUndoable(plan, state)) return undefined;
@@ -102,9 +102,9 @@ export const stopAtDeadline: Rule = {
 };
 
 /**
- * The point of no return was passed, or may have been: by an attempt that was claimed just as the execution
- * was stopped, or by a child before it could be stopped. No undo has begun, because none is offered before
- * this is known (`openWork`): effects stay as they are.
+ * Leaves effects as they are, because the point of no return was passed, or may have been: by an attempt that
+ * was claimed just as the execution was stopped, or by a child before it could be stopped. No undo has begun,
+ * because none is offered before this is known (`openWork`).
  */
 export const leaveEffects: Rule = {
   apply: (plan, state, event) => {
@@ -123,7 +123,7 @@ export const leaveEffects: Rule = {
 
 export const succeed: Rule = {
   apply: (plan, state, event) => {
-    // When everything is done nothing is left to pause; if an incident is open, its resolution comes first.
+    // When all steps are done there is no work to pause; if an incident is open, its resolution comes first.
     if (needsPerson(state) || !isAllOver(plan, state.steps)) return undefined;
     return finalWrite(plan, state, 'succeed', storedOutput(plan, state), event);
   },
@@ -131,7 +131,7 @@ export const succeed: Rule = {
   unread: true,
 };
 
-/** Ends the execution once nothing is at work and nothing is left to undo, and decides which end it is. */
+/** Ends the execution once no work is under way or left to undo, and decides how it ends. */
 export const endUndo: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
@@ -141,7 +141,7 @@ export const endUndo: Rule = {
     const left = undoesNothing(state);
     const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
     const rest = plan.steps.filter((step) => !stuck.includes(step));
-    // Behind an undo that failed for good its predecessors stay as they are: undoing them would violate the
+    // The predecessors of a step whose undo failed for good stay as they are: undoing them would violate the
     // order.
     const open = rest.filter((step) => clearSince(step, state.steps[step.name], left) === undefined);
     if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
@@ -163,7 +163,7 @@ export const endUndo: Rule = {
   },
 };
 
-/** Whether the step was compensated, or a child execution of it undid itself. */
+/** True if the step was compensated, or one of its child executions undid itself. */
 const wasCompensated = (record: Step | undefined): boolean =>
   record?.status === 'compensated' ||
   Object.values(record?.children?.ended ?? {}).some(({ status }) => status === 'compensated');
@@ -183,7 +183,7 @@ const undoFailure = (names: readonly string[]): Cause['failure'] => ({
   message: `the effects of these steps could not be undone: ${names.join(', ')}`,
 });
 
-/** The notice of the end to its parent, unless it got one before the on-failure steps. */
+/** The notice of the end to the parent, unless it was sent before the on-failure steps. */
 const told = (plan: Plan, state: Snapshot): Pick<Decision, 'notifyParent'> => {
   const { parent, end: known } = state.execution;
   if (parent === undefined || known !== undefined) return {};
@@ -191,8 +191,8 @@ const told = (plan: Plan, state: Snapshot): Pick<Decision, 'notifyParent'> => {
 };
 
 /**
- * Announces the end; then the write that removes the wake time records the announcement, or the write that
- * lets the execution go on with its parent does.
+ * Announces the end. The announcement is recorded by the write that removes the wake time, or by the write
+ * that lets the execution go on with its parent.
  */
 export const announce: Rule = {
   apply: (plan, state, event) => {
@@ -203,8 +203,8 @@ export const announce: Rule = {
     if (execution.wakeAt === undefined || another) return nothing();
     const gone = leftAfterEnd(execution, event);
     if (gone !== undefined) return gone;
-    // Changes of its questions are announced before its end. The parent of a list's part waits for no
-    // listener: each evaluation notifies it, and it accepts the same end once.
+    // Changes of its questions are announced before its end. The parent of a list's part need not wait for
+    // that: each evaluation notifies it, and it accepts the same end once.
     if (hasUnannounced(state))
       return { ...nothing(), ...(execution.parent?.part === true ? told(plan, state) : {}) };
     const failed = failedOnFailure(plan, state);
@@ -241,9 +241,9 @@ export const announce: Rule = {
 type EndMove = ExecutionEvent & ('fail' | 'cancel' | 'compensate');
 
 /**
- * The write that makes an end final. The wake time stays unchanged, so that the end is announced even if this
- * process dies now. An end that is not announced, and that nothing else waits for, needs no later evaluation:
- * no parent is notified, no place in a lane handed on, and no change of a question must still be announced.
+ * The write that makes an end final. The wake time stays, so that the end is announced even if this process
+ * dies now. It is removed if no later evaluation is needed: the end is not announced, there is no parent to
+ * notify and no place in a lane to hand on, and no change of a question is still to be announced.
  */
 function finalWrite(
   plan: Plan,
@@ -260,7 +260,7 @@ function finalWrite(
   return writing(execution.id, { execution: after }, evaluateNext([], false), { what: after.status });
 }
 
-/** Makes the end once nothing is left to undo: at once, or with its on-failure steps. */
+/** Makes the end once there is nothing left to undo: at once, or with its on-failure steps. */
 function end(
   plan: Plan,
   state: Snapshot,
@@ -269,7 +269,7 @@ function end(
   event: Evaluation,
 ): Decision {
   const { execution } = state;
-  // The execution above reacts to its failure by itself.
+  // The parent reacts to its failure by itself.
   if (plan.onFailure === undefined || execution.cause?.kind === 'parent') {
     return finalWrite(plan, state, move, changes, event);
   }
@@ -282,7 +282,7 @@ function end(
   return writing(execution.id, { execution: later }, evaluateNext('all'), { what: 'following-up' });
 }
 
-/** The parent is notified before the write, which records that it knows. */
+/** Notifies the parent before the write, which records that the parent knows. */
 export const notifyOfEnd: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
@@ -305,7 +305,7 @@ const MOVES: Readonly<Partial<Record<Execution['status'], EndMove>>> = {
   compensated: 'compensate',
 };
 
-/** All on-failure steps are over, with or without success. */
+/** Ends the execution when all its on-failure steps are over, with or without success. */
 export const finish: Rule = {
   apply: (plan, state, event) => {
     const move = MOVES[state.execution.end?.status ?? 'failed'];
@@ -315,7 +315,10 @@ export const finish: Rule = {
   says: {},
 };
 
-/** The on-failure steps that failed for good, or got no answer in time; none before they are decided on. */
+/**
+ * Returns the on-failure steps that failed for good, or got no answer in time; none before the end is
+ * decided.
+ */
 function failedOnFailure(plan: Plan, { execution, steps }: Snapshot): readonly FailedOnFailure[] {
   if (execution.end === undefined) return [];
   return onFailureSteps(plan).flatMap(({ name }): FailedOnFailure[] => {

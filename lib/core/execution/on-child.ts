@@ -60,7 +60,7 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   if (after === undefined) return nothing();
   const note = { what: `children-${event.type}`, step: event.step };
   const { execution } = state;
-  // S12 it ends now: a process that completes a pause meanwhile must notice this.
+  // S12 It ends now: a process that completes a pause meanwhile must notice this.
   const records = isEndDue(step, execution, after)
     ? { step: after, execution: executionAfter(execution, 'adopt', event, {}) }
     : { step: after };
@@ -85,7 +85,7 @@ function recordAfter(
   const record = state.steps[step.name];
   const { status } = state.execution;
   const { move, during } = RECORDED[event.type];
-  // While the execution goes forward, its children are stopped because the time of their step is over.
+  // While the execution goes forward, its children are stopped because the step's time is over.
   const isForTime = event.type === 'stopped' && isForward(status);
   const isStay = event.type === 'gathered' && record?.status === 'compensating';
   if (isStay && !staysDone(step, record, undoesNothing(state))) return undefined;
@@ -107,8 +107,8 @@ function recordAfter(
 }
 
 /**
- * The record of a step that failed before it began: the places of its executions were taken first, so none of
- * them can ever begin.
+ * The record of a step that failed before it began. The places of its executions were taken first, so that
+ * none can ever begin.
  */
 function refusedStart(
   step: ChildStep | MapStep,
@@ -117,7 +117,7 @@ function refusedStart(
   failure: Failure,
   inputs: DecisionInputs,
 ): Step {
-  // One version later, like any write.
+  // The version grows by one, as with any write.
   const running = { ...started, version: before?.version ?? 0 };
   return step.kind === 'child'
     ? afterTry(step, running, failure, inputs, true)
@@ -135,7 +135,7 @@ function gathered(
   const isStay = record.status === 'compensating';
   const most = mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES);
   const output = outputOf(step, record, event.outputs, most);
-  // A step that reads a list's outputs fails, not the list: the list may have other uses.
+  // Not the list fails but the step that reads its outputs, because the list may have other uses.
   const isOfList = step.kind === 'map' || plan.tolerated !== undefined;
   if (lostBytes !== undefined && !isOfList && isRead(plan, step.name)) {
     const failure = lostValue('the answers of its executions', lostBytes);
@@ -145,7 +145,7 @@ function gathered(
       failure,
     });
   }
-  // A child step's output is too large. Only a list may leave its items' outputs out.
+  // A child step's output is too large. Only a list may leave out its items' outputs.
   if (output === undefined && plan.tolerated === undefined && isRead(plan, step.name)) {
     const message = `the answer of its execution has more than ${most} bytes, and other steps read it`;
     const failure = { code: 'output-too-large', message };
@@ -170,15 +170,15 @@ function gathered(
   });
 }
 
-/** A read would find nothing there, and mistake it for the value. */
+/** True if the output is read: a missing output would then be mistaken for the value. */
 const isRead = (plan: Plan, name: string): boolean =>
   outputsIn([plan.output, ...[...plan.steps, ...(plan.onFailure ?? [])].flatMap(expressionsOf)]).includes(
     name,
   );
 
 /**
- * For a child step: its execution's output, if there is room for it. For a list: the counts, and the items'
- * outputs if there is room for all, because each has its place.
+ * Returns the output of the step. For a child: its execution's output, if there is room for it. For a list:
+ * the counts, and the items' outputs if there is room for all, because each has its place.
  */
 function outputOf(
   step: ChildStep | MapStep,
@@ -207,7 +207,7 @@ function stop(
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  // The execution stays failed, at a later version, and is not retried any more.
+  // The execution stays failed, at a later version, and is not retried again.
   if (endVersion !== undefined && isToGoOn(execution, endVersion)) {
     const closed = executionAfter(execution, 'set-wake-time', inputs, closedEnd(execution));
     return writing(execution.id, { execution: closed }, IDLE);
@@ -229,7 +229,7 @@ function stop(
   return writing(execution.id, { execution: open }, evaluateNext('all'), { what: 'stopped-by-parent' });
 }
 
-/** S1 a failed execution goes on together with its parent; no operator retries it alone. */
+/** S1 Lets a failed execution go on together with its parent; no operator retries it alone. */
 function again(plan: Plan, state: Snapshot, endVersion: number, inputs: DecisionInputs): Decision {
   const { execution } = state;
   const isDue =
@@ -241,15 +241,15 @@ function again(plan: Plan, state: Snapshot, endVersion: number, inputs: Decision
   return goingOnLater(execution, inputs) ?? withParent(plan, state, inputs);
 }
 
-/** A failed execution goes on where it failed, because its parent was retried. */
+/** Lets a failed execution go on where it failed, because its parent was retried. */
 export function withParent(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision {
   const reason = 'the execution that it is a part of was tried again';
   return retried(plan, state, { reason, commands: state.execution.commands }, inputs);
 }
 
 /**
- * The end after a write has ruled out another try: at a later version, so that a parent counts it as a new
- * end.
+ * Returns the end after a write has ruled out another try. Its version is later, so that a parent counts it
+ * as a new end.
  */
 const closedEnd = ({ end: known, lane, version }: Execution): Pick<ExecutionChanges, 'end' | 'lane'> => {
   if (known === undefined) return lane === undefined ? {} : { lane: { ...lane, endVersion: version + 1 } };
@@ -258,8 +258,8 @@ const closedEnd = ({ end: known, lane, version }: Execution): Pick<ExecutionChan
 };
 
 /**
- * The parent was retried before the end was announced; the announcement comes first. Nothing if this was
- * recorded already.
+ * Records that the parent was retried before the end was announced; the announcement comes first. Returns
+ * undefined if the end is announced already.
  */
 const goingOnLater = (execution: Execution, inputs: DecisionInputs): Decision | undefined => {
   const { end: known } = execution;

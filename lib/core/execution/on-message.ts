@@ -1,20 +1,20 @@
 /**
- * Decides what follows from what an agent says of one attempt: that a message came (its step is claimed now,
- * waits, is deferred, or is already past the message), that the attempt is alive, how it ended, or that its
- * process is dead.
+ * Decides what follows from an agent's report about one attempt: a message came (its step is claimed now,
+ * waits, is deferred, or is already past the message), the attempt is alive, it has ended, or its process is
+ * dead.
  *
- * Owns: the answers to `deliver`, `heartbeat`, `report` and `process-died`; what a claim writes to the step,
- * in the modes execute, probe and undo; when the read after a report is not needed. Does not own: which work
- * there is (`step/ready.ts`), the lease (`step/lease.ts`), the record of an end (`step/report.ts`), what
- * comes next (`rules.ts`).
+ * Owns: the answers to `deliver`, `heartbeat`, `report` and `process-died`; the changes that a claim makes to
+ * the step, in the modes execute, probe and undo; when the read after a report is not needed. Does not own:
+ * which work there is (`step/ready.ts`), the lease (`step/lease.ts`), the record of an end
+ * (`step/report.ts`), what comes next (`rules.ts`).
  *
  * S2 only the message's own work is claimed, on the version that was read. S3 a fresh token per claim; a
  * report counts only under its own token, or as a late success. S4 one holder at a time. S9 only a claim
- * counts an attempt. S18 the claim records its effect key, with the agent and the input that the key stands
- * for. C1 a healthy step is decided without a second read. S12 deferred work has a far wake time: the process
- * that claims it, or defers it again, brings the wake time forward in the same transaction; so does a claim
- * whose lease ends with its process, possibly before the wake time; so do a late success, which no lease
- * covers, and a death that is recorded late.
+ * counts an attempt. S18 the claim records its effect key, with the agent and the input that belong to the
+ * key. C1 a healthy step is decided without a second read. S12 deferred work has a far wake time, which these
+ * bring forward in the same transaction: a claim or another deferral of that work; a claim whose lease ends
+ * with its process, possibly before the wake time; a late success, after its lease; and a death that is
+ * recorded late.
  */
 
 import {
@@ -52,15 +52,15 @@ import { defined } from '../values/defined.ts';
 import type { Failure } from '../values/failure.ts';
 
 /**
- * A message that is early by at most this waits in the agent; an earlier one is dropped, and the wake time
+ * The agent waits for a message that is early by at most this; it drops an earlier one, and the wake time
  * brings another.
  */
 const EARLY_MS = 5_000;
 /** If the wake time is this near, a supervisor may evaluate before the present decision is written. */
 const SOON_MS = 10_000;
-/** An attempt that could not even report is not worth starting. */
+/** An attempt is started only if it has this much time left; with less it could not even report. */
 const MIN_REMAINING_MS = 2_000;
-/** Beyond its own limit, a kept message's attempt needs this for its abort and its report. */
+/** A kept message's attempt needs this time, in addition to its own limit, for its abort and its report. */
 const KEPT_SPARE_MS = 3_500;
 
 export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>): Decision {
@@ -94,17 +94,17 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
     const isSoon = work.dueAt - event.now <= EARLY_MS;
     return isSoon ? nothing({ kind: 'wait', untilAt: work.dueAt }) : dropped('early');
   }
-  // Nothing new of the step begins: the evaluation ends it.
+  // The step begins no new work: the evaluation ends it.
   if (work.mode === 'execute' && isTimeOver(planStep, state, event.now))
     return nothing(evaluateNext([message.step], false));
   if (event.processDeadlineAt - event.now < neededMs(work, event.isKept))
     return nothing({ kind: 'give-back' });
   if (event.notBefore !== undefined) return deferDelivered(state, work, event.notBefore, event);
   const step = claimed(work, state, event);
-  // A deferred step's wake time is far off, and so may be the wake time of a step whose lease ends early with
-  // its process: the claim brings it forward. The claim cannot know how far others have put it off, because
-  // it has read a long execution only in part or before other steps were finished; but never farther than its
-  // own step's H.
+  // The claim brings the wake time forward: a deferred step's may be far off, and so may that of a step whose
+  // lease ends early with its process. The claim cannot know how far others have put it off, because it read
+  // a long execution only in part or before other steps were finished; but no write puts it off farther than
+  // its own step's H.
   const leaseEndAt = leaseEndsAt(step.leaseUntil ?? event.processDeadlineAt);
   const isCutShort = leaseEndAt < event.now + shortestMs(work.step);
   const nearer =
@@ -120,16 +120,16 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
 }
 
 /**
- * The time that the process must have left. A received message gets no more than its process has. A kept one
- * has a whole attempt, and no lease that its process cuts short: another process would give it both. The
- * step's own plan says how long that is, because its agent may have had a longer limit then.
+ * Returns the time that the process must have left. A received message gets no more than its process has. A
+ * kept one gets a whole attempt, and no lease that its process cuts short, because another process would give
+ * it both. The step's own plan says how long that is, because its agent may have had a longer limit then.
  */
 const neededMs = ({ step }: Work, isKept: true | undefined): number =>
   isKept === true ? Math.max(step.timeoutMs + KEPT_SPARE_MS, shortestMs(step)) : MIN_REMAINING_MS;
 
 /**
- * A late message overrides a deferral, but never the time until which an attempt may still act, for an undo
- * or for a next stage (S10).
+ * True if a late message may override a deferral. For an undo or a next stage it may not before the time
+ * until which an attempt may act (S10).
  */
 function isSettled(step: PlanStep, { mode, sinceAt }: Work, record: Step | undefined, now: number): boolean {
   const isNextStage = mode === 'execute' && step.kind === 'agent' && record && isLeaving(step, record);
@@ -137,13 +137,16 @@ function isSettled(step: PlanStep, { mode, sinceAt }: Work, record: Step | undef
   return sinceAt <= now && effectOf(step, record).attemptsUntil <= now;
 }
 
-/** The message is acknowledged: a supervisor sends another one when the service may be called again. */
+/**
+ * Defers the work and acknowledges the message: a supervisor sends another one when the service may be called
+ * again.
+ */
 function deferDelivered(state: Snapshot, work: Work, until: NotBefore, event: DecisionInputs): Decision {
   const { step, retryAt, note } = deferral(work, state, until, event, true);
   const { execution } = state;
   const { wakeAt } = execution;
   // Work deferred as unclaimed has a far wake time, perhaps after this time. If supervisors have sent the
-  // work, or one may, it sets the wake time a gap after that: one of the writes conflicts.
+  // work, or one may send it, that write sets the wake time a gap later: one of the two writes conflicts.
   const isSent = (at: number): boolean =>
     execution.dispatches[workKey(work)] !== undefined || at <= event.now + SOON_MS;
   const nearer =
@@ -179,14 +182,14 @@ export function claimed(
     heartbeat: 0,
     retryAt: undefined,
     // Last, because V8 is slow to add fields to an object that was spread from several shapes. A probe only
-    // asks: nothing has to wait for its process to be dead.
+    // asks, so no work waits for its process to be dead.
     ...(work.mode === 'probe' ? {} : withProcess(before, token, processDeadlineAt, now)),
     ...actedTokenOf(work, before),
     ...countsOf(work, before),
   });
 }
 
-/** A probe's claim keeps everything about the attempt that it asks about. */
+/** Keeps, in a probe's claim, the token of the attempt that the probe asks about. */
 function actedTokenOf({ mode }: Work, before: Step): StepChanges {
   if (mode !== 'probe') return before.actedToken === undefined ? {} : { actedToken: undefined };
   return before.mode === 'execute' ? { actedToken: before.token } : {};
@@ -241,7 +244,7 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
     };
     return writing(execution.id, { step }, evaluateNext([event.step], fresh), note);
   }
-  // Nor does a person have to answer a question that the work has answered.
+  // A person need not answer a question that the work has answered.
   const question = resolvedBySuccess(state, event.step, event);
   const adopted = executionAfter(execution, 'adopt', event, {});
   const note = { what: 'adopted', ...about, ms };
@@ -249,7 +252,8 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
 }
 
 /**
- * Under the lease, a death is the end of the attempt; later it only changes a time, which no lease covers.
+ * Records the death of a process. Under the lease it ends the attempt; later it only changes a time, without
+ * a lease.
  */
 export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process-died'>): Decision {
   const planStep = agentStep(plan, event.step);
@@ -273,7 +277,7 @@ export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process
   return writing(execution.id, { step, execution: nearer }, next, about);
 }
 
-/** The end of the step's time or of the execution's; a deadline that has passed no longer ends anything. */
+/** The end of the step's time or of the execution's; a deadline that has passed has no effect. */
 const overAt = (step: AgentStep, state: Snapshot, now: number): number =>
   Math.min(
     timeOverAt(step, state),
@@ -289,13 +293,13 @@ function recoveredIn(before: Step | undefined, step: Step, now: number): number 
 }
 
 /**
- * After an on-time `done` the second read is not needed (C1) if the claim's snapshot is enough: to send to
- * dependents that wait only for this step and have no condition, or to end the execution if everything else
- * was already finished.
+ * True if the second read after an on-time `done` is not needed (C1), because the claim's snapshot is enough:
+ * to send to dependents that wait only for this step and have no condition, or to end the execution if all
+ * else was already finished.
  */
 function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
   const { status } = state.execution;
-  // If only an approval is open, no answer of a person concerns this step.
+  // If only an approval is open, no person's answer concerns this step.
   const isApproved = isForward(status) && isPersonAsked(state) && !needsPerson(state);
   const isPlain = status === 'running' || isApproved;
   if (step.status !== 'done' || !isPlain) return false;

@@ -1,14 +1,14 @@
 /**
  * What follows from the answer of a round: the next round, the end of all rounds, or a failure.
  *
- * Owns: when an answer is read, and that decision; before a tolerated failure is final, the answers of the
- * successful rounds. Does not own: the records (`waiting/rounds.ts`), the read (`engine/children.ts`), which
- * fails without an answer, so that nothing is decided without one, when a failure is final
- * (`step/tolerance.ts`).
+ * Owns: when an answer is read, and that decision; the read of the successful rounds' answers before a
+ * tolerated failure is final. Does not own: the records (`waiting/rounds.ts`), the read
+ * (`engine/children.ts`), which fails without an answer, so that nothing is decided without one, when a
+ * failure is final (`step/tolerance.ts`).
  *
  * S10 the next round is recorded in one write with the parent's execution, which fails if that was paused,
  * stopped or ended since. L1 rounds end: `atMost` counts them, and the time of the step and of the workflow
- * bound them.
+ * limits them.
  */
 
 import { type DecisionInputs, executionAfter, stepAfter, type StepChanges } from '../decisions/change.ts';
@@ -39,8 +39,8 @@ import {
 } from '../waiting/rounds.ts';
 
 /**
- * The next read once the latest round has succeeded: its answer, or those of all rounds; nothing while no
- * other may begin.
+ * The next read once the latest round has succeeded: its answer, or those of all rounds; undefined while no
+ * other round may begin.
  */
 export function roundToRead(plan: Plan, step: RepeatedStep, record: Step, state: Snapshot): Next | undefined {
   const { execution } = state;
@@ -52,7 +52,7 @@ export function roundToRead(plan: Plan, step: RepeatedStep, record: Step, state:
     : undefined;
 }
 
-/** The answers of all rounds. @param rounds how many have succeeded */
+/** The read of all rounds' answers. @param rounds how many have succeeded */
 const allRounds = (
   { name: step }: RepeatedStep,
   record: Step,
@@ -103,7 +103,7 @@ type Verdict =
   | ({ readonly kind: 'next' } & RoundBegins)
   | { readonly kind: 'fail'; readonly changes: StepChanges };
 
-/** A failure for which a repetition cannot help. */
+/** A failure that no repetition can change. */
 const failure = (code: string, message: string): Verdict => ({
   kind: 'fail',
   changes: { failure: { code, message }, isPermanent: true },
@@ -148,7 +148,7 @@ function judged(
 type Answers = ChildrenDone & { readonly type: 'gathered' } & DecisionInputs;
 
 /**
- * The output: how many rounds there were, the latest answer, and each round's answer if there is room for
+ * Returns the output: the number of rounds, the latest answer, and each round's answer if there is room for
  * all.
  */
 function outputOf(
@@ -178,7 +178,7 @@ const roundsDone = (record: Step, children: Children, state: Snapshot, answers: 
     ...outputOf(children, roundOf(children), state, answers),
   });
 
-/** The record of a step whose failure is tolerated: its output is that of the successful rounds. */
+/** Records the output of a step whose failure is tolerated: that of the successful rounds. */
 function answersKept(record: Step, children: Children, state: Snapshot, answers: Answers): Step {
   const kept = { ...children, rounds: children.rounds ?? { done: 0 } };
   return stepAfter(record, 'child-ended', answers, outputOf(kept, answers.outputs.length, state, answers));

@@ -2,11 +2,11 @@
  * The output of an execution.
  *
  * Owns: whether it is kept in the execution's record or computed again from the steps' outputs. Does not own:
- * how it is computed (`plan/refs.ts`).
+ * its computation (`plan/refs.ts`).
  *
- * The record is written once more after the end, and each started KB costs again. A large output copies the
- * contents of the steps' records, which are read with it, so it is not kept. The output of a part or a child
- * is kept, because its parent reads only that record.
+ * The record is written once more after the end, and each started KB costs again. A large output would copy
+ * the contents of the steps' records, which are read with it, so it is not kept. The output of a part or a
+ * child is kept, because its parent reads only that record.
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -30,7 +30,10 @@ const MAX_KEPT_BYTES = 100_000;
 /** The largest output that is shown; a larger one must be read step by step. */
 const MAX_SHOWN_BYTES = 100_000;
 
-/** The fields for the output in the record of a successful execution. An end must always be possible. */
+/**
+ * Returns the fields for the output in the record of a successful execution. It never fails, because an end
+ * must always be possible.
+ */
 export function storedOutput(
   plan: Plan,
   state: Snapshot,
@@ -38,8 +41,8 @@ export function storedOutput(
   const output = made(plan, state);
   const bytes = utf8Bytes(JSON.stringify(output));
   const leftOut = leftOutIn(plan.output, state);
-  // Nothing is undone because of it: everything is done, and an end must be possible. It is too large to be
-  // shown, as it would be with those outputs.
+  // A missing input does not undo the execution: all its steps are done, and an end must be possible. The
+  // output counts as too large to be shown, as it would be with that input.
   if (leftOut !== undefined)
     return {
       outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1),
@@ -47,7 +50,7 @@ export function storedOutput(
     };
   const most =
     state.execution.parent === undefined ? SMALL_BYTES : mostBytes(state, MAX_KEPT_BYTES, MAX_WHOLE_BYTES);
-  // An item's output that was not kept must not look like that of a failed item.
+  // An item whose output was not kept must not look like a failed item.
   if (isIncomplete(plan, state)) {
     const lost = Object.values(state.steps).find(({ children }) => children?.lostBytes !== undefined);
     return {
@@ -58,7 +61,7 @@ export function storedOutput(
   return bytes > most ? { outputBytes: bytes } : { output };
 }
 
-/** The shown output, or the size of an output that is not shown. */
+/** Returns the output, or the size of an output that is not shown. */
 export function outputOf(plan: Plan, state: Snapshot): Pick<Execution, 'output' | 'outputBytes'> {
   const { output, outputAt, outputBytes } = state.execution;
   if (output !== undefined) return { output };
@@ -67,7 +70,7 @@ export function outputOf(plan: Plan, state: Snapshot): Pick<Execution, 'output' 
   return outputBytes > MAX_SHOWN_BYTES ? { outputBytes } : { output: made(plan, state) };
 }
 
-/** Only a part of a list of workflows can be incomplete: it may lack the outputs of its items. */
+/** True if outputs of items are missing. Only a part of a list of workflows can lack them. */
 const isIncomplete = ({ tolerated }: Plan, { steps }: Snapshot): boolean =>
   tolerated !== undefined &&
   Object.values(steps).some(

@@ -1,8 +1,8 @@
 /**
  * The first record of an execution.
  *
- * S11 the id is derived from (workflow, idempotency key) by the caller, so the same key meets the same
- * record; a child's from (parent, step, index). S12 the record is born with its wake time.
+ * S11 the caller derives the id from (workflow, idempotency key), so the same key meets the same record; a
+ * child's id comes from (parent, step, index). S12 the record has a wake time from the beginning.
  */
 
 import { longestMs } from '../plan/lane.ts';
@@ -13,7 +13,9 @@ import type { Execution } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { externalTimes } from '../waiting/waits.ts';
 
-/** `lifeOf` makes `life`: the execution in the store has the life of the start that won. */
+/**
+ * `lifeOf` makes `life`: if several starts compete, the stored execution has the life of the one that won.
+ */
 export type NewExecution = Pick<
   Execution,
   | 'id'
@@ -57,8 +59,8 @@ export function newExecution(plan: Plan, born: NewExecution, now: number): Execu
 }
 
 /**
- * A secret of each callback's token holder, one for each callback of the plan.
- * @param fresh a new and unguessable id
+ * Makes a secret for each callback of the plan, for the holder of its token.
+ * @param fresh makes a new and unguessable id
  */
 export function callbackKeysOf(plan: Plan, fresh: () => string): Pick<NewExecution, 'callbackKeys'> {
   const callbacks = plan.steps.filter(isCallback);
@@ -67,8 +69,8 @@ export function callbackKeysOf(plan: Plan, fresh: () => string): Pick<NewExecuti
 }
 
 /**
- * Takes the place of a child that its parent will never start any more. The parent knows its end, so it has
- * no wake time.
+ * Takes the place of a child that its parent will never start. The parent knows its end, so it has no wake
+ * time.
  */
 export function placeHolder(
   plan: Plan,

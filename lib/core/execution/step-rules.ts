@@ -1,15 +1,15 @@
 /**
  * The rules of an evaluation for single steps: a lease that ended, a condition that is false, the fence, and
- * what becomes of a failed step once nothing of it is left to undo, or nothing is undone any more.
+ * the end of a failed step once it has nothing left to undo, or undoing has stopped.
  *
  * Owns: when each is due; for a failed step its next stage, the one move that makes a tolerated failure
- * final, or the question that comes before it. Does not own: what an attempt whose lease ended becomes
+ * final, or the question that comes before it. Does not own: the outcome of an attempt whose lease ended
  * (`step/report.ts`), which steps there are, their undo (`step/ready.ts`), which steps may fail
- * (`plan/outcomes.ts`), from when a failure is final (`step/tolerance.ts`).
+ * (`plan/outcomes.ts`), when a failure becomes final (`step/tolerance.ts`).
  *
  * S20 a failure is tolerated in one recorded, final move: on a fresh read, when no attempt of the step can
- * act any more and nothing must be undone: it did not act, it is compensated, or a person or the time for an
- * answer decided so. S18 at most one key of a step is in effect: the next stage begins once the undo has
+ * act any longer and nothing must be undone: it did not act, it is compensated, or a person or the time for
+ * an answer decided so. S18 at most one key of a step is in effect: the next stage begins once the undo has
  * succeeded. S10 if the execution is stopped meanwhile, this undo becomes the final one. Each of these writes
  * is one transaction with the execution, so that none comes after a pause, a stop or an end that its writer
  * did not see.
@@ -77,7 +77,7 @@ export const endLease: Rule = {
 const SILENT = 'its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown';
 
 /**
- * If an input of its condition was left out, the condition cannot be evaluated, so the step fails: it
+ * Fails a step whose condition cannot be evaluated, because an input of the condition was left out: the step
  * can be neither done nor skipped.
  */
 export const refuseCondition: Rule = {
@@ -99,7 +99,9 @@ export const refuseCondition: Rule = {
   says: { 'step-failed': 'a step fails, because its condition cannot be evaluated' },
 };
 
-/** A callback may be answered, or get a heartbeat, before its turn. */
+/**
+ * True if the condition must be evaluated. A callback may be answered, or get a heartbeat, before its turn.
+ */
 const isDueWithCondition = (step: PlanStep, state: Snapshot): boolean =>
   isTurnToBegin(step, state) ||
   (isCallback(step) &&
@@ -118,7 +120,7 @@ export const skip: Rule = {
   says: { 'step-skipped': 'a step is skipped, because its condition does not hold' },
 };
 
-/** A record that was fenced or skipped, whether or not it was ever claimed. */
+/** Closes a step as fenced or skipped, whether or not it was ever claimed. */
 function closedWithoutAttempt(
   { execution, steps }: Snapshot,
   name: string,
@@ -129,13 +131,13 @@ function closedWithoutAttempt(
     epoch: execution.epoch,
     changedAt: inputs.now,
     retryAt: undefined,
-    // A closed step waits for no undo: time in a pause does not count as time in which the undo could not
+    // A closed step waits for no undo, so time in a pause must not count as time in which the undo could not
     // begin.
     undoDeferredAt: undefined,
   });
 }
 
-/** No probe could determine the outcome of accepted work, and by now it acts no more. */
+/** Gives up accepted work whose outcome no probe could determine; by now it can no longer act. */
 export const giveUpAccepted: Rule = {
   apply: (plan, state, event) => {
     const left = awaited(plan, state).find((record) => givenUpAt(record.accepted) <= event.now);
@@ -172,7 +174,7 @@ export const fence: Rule = {
   says: { 'step-fenced': 'a step that has not started is closed for good' },
 };
 
-/** What becomes of a failed step: its next stage, the move that makes it final, or a question. */
+/** Decides about a failed step: its next stage, the move that makes it final, or a question. */
 export const closeFailure: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
@@ -183,7 +185,7 @@ export const closeFailure: Rule = {
       if (record === undefined || move === undefined) continue;
       const step = stepAfter(record, move.event, event, { changedAt: event.now, ...move.changes });
       const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
-      // An on-failure step should have reported a failure to someone and did not: nothing else logs that.
+      // An on-failure step should have reported a failure to someone and did not; no other log entry says so.
       const isLast = plan.onFailureOf !== undefined && step.status === 'tolerated';
       const what = isLast ? 'on-failure-failed' : move.what;
       return writing(execution.id, records, evaluateNext([step.name]), { what, step: step.name });
@@ -223,11 +225,14 @@ const final = (record: Step, changes: StepChanges = {}): Move => ({
   changes: { ...OVER, failure: whyItFailed(record), ...changes },
 });
 
-/** Tolerated, and what it did stays. A person's word was for undone effects, in an execution that went on. */
+/**
+ * Tolerates the failure with its effects left in place. A person's decision for undone effects was for an
+ * execution that went on.
+ */
 const asItIs = (step: PlanStep, record: Step): Move =>
   final(record, effectOf(step, record).isOwed ? { afterFailure: undefined } : {});
 
-/** Tolerated once all of it is undone. A step without a lasting effect is over by now. */
+/** Tolerates the failure once all its effects are undone. A step without a lasting effect is over by now. */
 const undone = (step: PlanStep, record: Step): Move =>
   final(record, { mayHaveActed: record.mayHaveActed && effectOf(step, record).is !== 'none' });
 
@@ -258,7 +263,7 @@ const nextStage = (record: Step, now: number): Move => ({
     givenInput: undefined,
     mayHaveActed: false,
     probes: 0,
-    // The next stage has an undo of its own.
+    // The next stage has its own undo.
     undoAttempt: 0,
     undoDeferredAt: undefined,
     retryAt: now,
@@ -266,12 +271,13 @@ const nextStage = (record: Step, now: number): Move => ({
 });
 
 /**
- * Nothing is undone any more: an undo under way is awaited, another does not begin, and possible effects are
- * reported. It needs a write, because a process that read before the stop could still undo the step.
+ * The move for an execution in which nothing is undone: an undo under way is awaited, no other begins, and
+ * possible effects are reported. It is a write, because a process that read before the stop could still undo
+ * the step.
  */
 function endingMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
   const isLeft = state.execution.status === 'compensating' && undoesNothing(state);
-  // A child execution is stopped, and its own record says what it has left.
+  // A child execution is stopped, and its own record has the effects that it left.
   if (!isLeft || isLeased(record) || step.kind !== 'agent') return undefined;
   const last = mayFail(plan, step, record) ? finalMove(plan, step, record, state) : undefined;
   if (last !== undefined || record.nextStage === undefined) return last;
