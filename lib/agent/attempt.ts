@@ -31,7 +31,7 @@ import type { LogContext, Worker } from './author-code.ts';
 import { Latch } from './latch.ts';
 import { performLoaded } from './task.ts';
 
-/** What the process that holds a step's lease knows; its heartbeats update `state`. */
+/** The step's lease, as known to the process that has it; its heartbeats update `state`. */
 export interface Claim {
   readonly plan: Plan;
   /** The step with the agent and the input of this attempt. */
@@ -49,7 +49,7 @@ export interface Claim {
 const ABORT_GRACE_MS = 2_000;
 /** How long to wait for a heartbeat under way once the author's code has returned. */
 const HEARTBEAT_PATIENCE_MS = 1_000;
-/** How long the report waits to read the execution; after that, what the claim has read counts. */
+/** How long the report waits to read the execution; after that, the claim's snapshot counts. */
 const READ_PATIENCE_MS = 1_000;
 /** Part of the process's time that is reserved for the report. */
 const REPORT_RESERVE_MS = 1_500;

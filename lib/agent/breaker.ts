@@ -1,10 +1,10 @@
 /**
- * What one process knows of the breaker of its agent, and what it reports to it.
+ * The breaker of one process's agent: the process's copy of the record, and its reports to it.
  *
  * Owns: when the record is read (once per process; then after a failed call, every 5 s while it is open, else
- * every 10 s) and written (a failed call, a trial, the first answer after failures), counting answered calls
- * in between, what a lost race means (read, apply again). Does not own: the rules (`core/step/breaker.ts`),
- * what happens to the step (`core/step/defer.ts`).
+ * every 10 s) and written (a failed call, a trial, the first answer after failures), the count of answered
+ * calls in between, the handling of a lost race (read, apply again). Does not own: the rules
+ * (`core/step/breaker.ts`), the consequences for the step (`core/step/defer.ts`).
  *
  * C1 an answered call costs no call to the store, except one read in 10 s of a busy process, and one write
  * after failures. The breaker only spares a service in trouble: if its record cannot be written, work goes

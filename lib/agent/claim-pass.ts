@@ -1,11 +1,11 @@
 /**
- * Asks for all that a claim needs besides the execution: no reason of its agent's own to defer it, a slot of
- * the agent's rate, and a breaker that lets it pass.
+ * Requests all that a claim needs besides the execution: that its agent has no reason to defer it, a slot of
+ * the agent's rate, and permission of the breaker.
  *
- * Owns: their order, what is decided if one is missing, and the claim's write, whose answer may be lost. Does
+ * Owns: their order, the decision if one is missing, and the claim's write, whose answer may be lost. Does
  * not own: the slots (`process-rate.ts`), the breaker (`breaker.ts`), the claim (`message.ts`).
  *
- * They are asked for only if the step would be claimed, so an outdated message uses up neither slot nor
+ * They are requested only if the step would be claimed, so an outdated message uses up neither slot nor
  * trial. The slot comes first: a trial that had to wait for one would block the breaker for all others.
  */
 

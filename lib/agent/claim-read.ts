@@ -2,11 +2,11 @@
  * The read before a claim: the whole execution, or, of a long one, the records that decide the claim.
  *
  * Owns: which records those are, and when they are not enough. Does not own: the decision. A part of an
- * execution is enough for a claim only; any other decision reads all of it.
+ * execution is enough for a claim only; any other decision reads the whole execution.
  *
  * Each record that is read costs, so otherwise a step would cost more, the longer its chain. The records of
- * the step and its predecessors are read first, the execution's last. S10 if that is running, no record read
- * before it is newer than a cancel, and the fence of a later cancel sees the claim.
+ * the step and its predecessors are read first, the execution's last. S10 if the execution is running, no
+ * record read before it is newer than a cancel, and the fence of a later cancel sees the claim.
  */
 
 import { expressionsOf, graphOf, type Plan } from '../core/plan/plan.ts';

@@ -129,7 +129,7 @@ async function followUp(
   }
 }
 
-/** Writes the report unless it was written before. @returns what follows */
+/** Writes the report unless it was written before. @returns 'conflict', 'nothing' left to do, or `unread` */
 async function reportOnce(
   ports: Ports,
   claim: Claim,

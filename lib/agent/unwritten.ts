@@ -47,8 +47,8 @@ export class Unwritten {
   }
 
   /**
-   * Notes that a write took place, and with it what it contained. Only the first note counts.
-   * @returns how many answered calls it contained; 0 after the first note
+   * Records that a write with these calls took place. Only the first call for a write counts.
+   * @returns how many answered calls the write contained; 0 after the first call
    */
   settle(writeId: string | undefined): number {
     const carried = writeId === undefined ? undefined : this.#carried.get(writeId);

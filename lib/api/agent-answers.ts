@@ -83,7 +83,7 @@ export interface MissingAgent {
   readonly waiting: number;
   /** Since when supervisors have found such executions without a break; absent if none waits. */
   readonly since?: number;
-  /** The open executions whose plan was read and names it. Some of them may no longer need it. */
+  /** How many open executions name the agent in a plan that was read. Some of them may no longer need it. */
   readonly planned: number;
 }
 

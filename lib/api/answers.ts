@@ -238,7 +238,7 @@ export interface StepView {
   readonly progress?: string | number;
   /** Who answered it; only for a callback or an approval. */
   readonly by?: Caller;
-  /** True if, as far as is known, an attempt of it may have had an effect. */
+  /** True if, as far as is known, an attempt may have had an effect. */
   readonly mayHaveActed?: boolean;
   /**
    * Only for a receive, and for rounds that begin with messages. `name`: the message that it, or its latest
@@ -280,7 +280,7 @@ export interface StepView {
      */
     readonly rounds?: RoundsView;
   };
-  /** When its status last changed; absent if nothing of it has been stored yet. */
+  /** When its status last changed; absent if no record of the step has been stored yet. */
   readonly changedAt?: number;
   /** At most 20: the first 5 and the latest. */
   readonly attempts: readonly AttemptView[];
@@ -295,8 +295,8 @@ export interface PauseView extends Pause {
   /** When a person is asked, unless the pause has ended. */
   readonly deadlineAt: number;
   /**
-   * How many attempts continue during the current pause. 0 means that none is running any more; absent for up
-   * to 14 s after the pause began, while none is running and one may still begin.
+   * How many attempts continue during the current pause. 0 means that all have ended; absent for up to 14 s
+   * after the pause began, while none is running but one may still begin.
    */
   readonly underWay?: number;
 }

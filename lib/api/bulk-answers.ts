@@ -94,7 +94,7 @@ export interface BulkView {
 export interface BulkProgress {
   /** The number of executions that got the command. */
   readonly acted: number;
-  /** How many of these obeyed. */
+  /** How many of these executions obeyed. */
   readonly applied: number;
   /** The refusals by code, the most frequent first. */
   readonly refused: readonly RefusedView[];

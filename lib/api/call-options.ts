@@ -59,7 +59,7 @@ export interface ListOptions {
   readonly plan?: string;
   /** The earliest time: the start of open executions, else the time by which the list is sorted. */
   readonly since?: number;
-  /** Only what is before this time. */
+  /** Only executions before this time. */
   readonly until?: number;
   /** The most executions in a page, 1 to 100. */
   readonly limit?: number;
@@ -88,9 +88,9 @@ export interface CancelOptions extends CommandOptions {
 }
 
 /**
- * Options for retrying a failed execution from where it failed, if nothing of it was undone, or for answering
- * the open incidents of a waiting one with 'retry'. A canceled or compensated execution cannot be retried:
- * start one that `replaces` it.
+ * Options for retrying a failed execution from where it failed, if none of its steps was undone, or for
+ * answering the open incidents of a waiting one with 'retry'. A canceled or compensated execution cannot be
+ * retried: start one that `replaces` it.
  */
 export interface RetryOptions extends CommandOptions {
   /**

@@ -165,8 +165,8 @@ function byAgent(
 }
 
 /**
- * The finding about an agent. A closed breaker gives one only if something waits while the service is
- * failing, or if the latest calls were not answered.
+ * Returns the finding about an agent. With a closed breaker there is one only if executions wait while the
+ * service is failing, or if the latest calls were not answered.
  */
 function agentFinding(
   { agent, breaker, failure, failingSince, unanswered }: BreakerOf,

@@ -30,7 +30,7 @@ import { readHealth } from './health.ts';
 
 /** The time in which ends without success are counted. */
 const ENDED_WITHIN_MS = 86_400_000;
-/** The time of the starts whose share of ends without success is given. */
+/** The period in which starts are counted for the share of those that ended without success. */
 const LATELY_MS = 3_600_000;
 /** The most codes that are named; the others are rare. */
 const MOST_CODES = 20;

@@ -72,7 +72,10 @@ export async function endOf(
   return end as ExecutionView;
 }
 
-/** Calls `erase` until nothing is left. Another caller may have removed the last of it. */
+/**
+ * Calls `erase` until nothing is left. If another caller removed the last records, the execution counts as
+ * erased.
+ */
 export async function erasedInFull(
   erase: (executionId: string) => Promise<Erased>,
   executionId: string,

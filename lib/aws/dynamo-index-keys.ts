@@ -43,8 +43,8 @@ export interface KeyRange {
 }
 
 /**
- * Filters what a query returns; read units are spent on all items. DynamoDB refuses a condition that names a
- * key of the index.
+ * A filter on the items that a query returns; read units are spent on all items. DynamoDB refuses a condition
+ * that names a key of the index.
  */
 export interface Condition {
   readonly expression: string;

@@ -2,7 +2,7 @@
  * The state table without its indexes, for the audit and an erasure.
  *
  * Owns: the scan (eventually consistent, at half the price), reading all records of one id, removing one
- * record. Does not own: what is out of order or left behind (`core/supervision/audit.ts`).
+ * record. Does not own: which records are out of order or left behind (`core/supervision/audit.ts`).
  */
 
 import {

@@ -70,7 +70,7 @@ const goneAt = (at: number): Item => ({ [TABLE.ttl]: { N: String(Math.ceil(at / 
 const mayNotDelete = (error: unknown): boolean =>
   error instanceof Error && error.name === 'AccessDeniedException';
 
-/** A lane's name in a table: a hash, in lower case, from which no key can be read. */
+/** Returns a lane's name in a table: a hash in lower case, which does not reveal the key. */
 export const laneHash = (value: string): string => createHash('sha256').update(value).digest('hex');
 
 export const dynamoLanes = (client: DynamoDBClient, table: string): Lanes => ({

@@ -46,7 +46,7 @@ export const ENV = {
   metricsBy: 'STEADFAST_METRICS_BY',
   /** How many attempts a worker performs at the same time. */
   workerConcurrency: 'STEADFAST_WORKER_CONCURRENCY',
-  /** How long a worker that is asked to stop lets attempts go on, in ms. */
+  /** How long a worker that is asked to stop lets its attempts continue, in ms. */
   stopWithinMs: 'STEADFAST_STOP_WITHIN_MS',
   /** How calls reach AWS: one of `TRANSPORTS`. */
   transport: 'STEADFAST_TRANSPORT',
@@ -94,8 +94,8 @@ export type Transport = (typeof TRANSPORTS)[number];
 export const DEFAULT_TRANSPORT: Transport = 'direct';
 
 /**
- * A file beside a trigger's code: what it starts, with which input; beside the webhooks' code: how senders
- * sign. A large mapping would not fit into the environment.
+ * A file beside a trigger's code, with the workflow that it starts and the input; beside the webhooks' code:
+ * how senders sign. A large mapping would not fit into the environment.
  */
 export const TRIGGER_FILE = 'trigger.json';
 /** A file beside the scheduler's code: the answer to `GET /openapi.json`. A cold start does not read it. */
@@ -177,7 +177,7 @@ export const MIN_RETENTION_HOURS = 24;
 /** Shards of the wake index; more are needed past about 500 index writes a second each. */
 export const DEFAULT_WAKE_SHARDS = 4;
 
-/** The time between two sweeps of a supervisor that has found something due. */
+/** The time between two sweeps of a supervisor that has found due work. */
 export const DEFAULT_SWEEP_EVERY_MS = 2_000;
 
 /** How many supervisors a tick starts. */
@@ -267,7 +267,7 @@ export type MetricName = keyof typeof METRICS;
 
 /**
  * Metrics that a deployment may also have by workflow and by agent (`metricsBy`), under the same names, with
- * one more dimension. A name that is only here says nothing about the whole deployment.
+ * one more dimension. A name that is only here has no metric for the whole deployment.
  */
 export const DETAILED_METRICS = {
   workflow: {

@@ -28,8 +28,8 @@ export interface OpenNow {
 const COUNT_EVERY_MS = 15 * 60_000;
 
 /**
- * Says if a tick must count: no count for long, something was open, or the last tick found something due, as
- * happens after an incident or a breaker opens.
+ * Says if a tick must count: the last count is long ago or was above zero, or the last tick found due work,
+ * as happens after an incident or a breaker opens.
  */
 export class OpenGauge {
   #open: number | undefined;

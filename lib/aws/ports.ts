@@ -74,7 +74,7 @@ export const retention = (): { readonly retentionMs?: number } => {
   const text = process.env[ENV.retentionMs];
   return text === undefined ? {} : { retentionMs: Number(text) };
 };
-/** @returns nothing if the environment names no release */
+/** Calls `make` with the release that the environment names; returns undefined if it names none. */
 export function releaseHere<Made>(make: (release: string) => Made): Made | undefined {
   const release = process.env[ENV.release];
   return release === undefined ? undefined : make(release);

@@ -34,7 +34,7 @@ const ROUTINE: ReadonlySet<string> = new Set([
 /** Powertools' number of a level: looking it up by name takes as long as all else in an unwritten note. */
 const { DEBUG } = LogLevelThreshold;
 
-/** Warnings, for a person to read: something was left undone, or may go wrong soon. */
+/** Warnings, for a person to read: work was left undone, or may soon fail. */
 const WARNINGS: ReadonlySet<string> = new Set([
   'agent-missing',
   'audit-failed',

@@ -18,7 +18,7 @@ import type { Rule } from './step/rule.ts';
 import { send, supervise } from './supervision/dispatch.ts';
 
 /**
- * The first rule with something to write now, and its decision.
+ * Returns the first rule that has a write to make now, and its decision.
  * @param plan as it is in the execution's status
  */
 export function ruleThatApplies(

@@ -5,9 +5,9 @@
  * Owns: which rules apply in which status, and their order. Does not own: the rules, each a value with its
  * due times, its write and its words (`step/rule.ts`).
  *
- * S12 at the wake time a supervisor evaluates the execution again: the earliest time at which a rule is due,
- * at which a message that no agent took must be repeated, or at which a lease that began since may have
- * ended, because a claim does not change the wake time (`supervision/wake-time.ts`).
+ * S12 at the wake time a supervisor evaluates the execution again. It is the earliest time at which a rule is
+ * due, a message that no agent took must be repeated, or a lease that began since may have ended, because a
+ * claim does not change the wake time (`supervision/wake-time.ts`).
  */
 
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';

@@ -269,7 +269,7 @@ async function stopChild(
       if ((await store.create(holder)) === 'written') return endOf(planned, { execution: holder, steps: {} });
       continue;
     }
-    // The parent does not know the plan of a child whose list is lost.
+    // The parent does not have the plan of a child whose list is lost.
     const { plan: planId } = state.execution;
     const plan = planId === start.planId ? planned : await planFor(ports, planId);
     const ended = hasEnd(state.execution) ? endOf(plan, state) : undefined;
@@ -364,7 +364,7 @@ async function noticedOn(
 
 /**
  * Records an end in a long list on two records alone, because reading the whole execution for each end costs
- * too much. Only an end that makes something else follow is decided on the whole execution.
+ * too much. An end that requires further work is decided on the whole execution.
  */
 async function noticedInPart(ports: Ports, news: ParentNotice): Promise<Heard | undefined> {
   const { executionId, step, index, part } = news.parent;

@@ -137,8 +137,8 @@ const pause = ({ clock, random }: Ports, lap: number): Promise<void> =>
   clock.sleep(Math.floor(random.number() * RETRY_MS * (lap + 1)));
 
 /**
- * The limit to write: a start takes its own plan's, unless a later plan's is there; others keep what is
- * there.
+ * Returns the limit to write. A start writes its own plan's limit, unless a later plan's is stored; all other
+ * work keeps the stored one.
  */
 const limitOf = ({ limitAt = -1, atMost }: LaneWork, known: Lane | undefined): number =>
   known === undefined || limitAt >= (known.limitAt ?? 0) ? atMost : known.atMost;
@@ -169,7 +169,9 @@ function nextLane(
   };
 }
 
-/** N1 The entries that still have a place, and those among them whose own records lack it. */
+/**
+ * N1 Returns the entries that still have a place, and those among them that their own records do not show.
+ */
 async function checked(
   { store, clock }: Ports,
   holders: readonly LaneEntry[],

@@ -1,7 +1,7 @@
 /**
- * Loads values that are stored outside the table, once something reads them.
+ * Loads values that are stored outside the table, at the first read.
  *
- * Owns: checking what was read, and the loop of a decision that asks for values or for the mailbox
+ * Owns: checking a loaded value, and the loop of a decision that asks for values or for the mailbox
  * (`mailbox.ts`). Does not own: storing values there (`values-apart.ts`), the keys and fields
  * (`core/records/large-values.ts`), what follows a lost value (`core/step/left-out.ts`).
  */

@@ -1,7 +1,7 @@
 /**
  * Work on many items, several at a time.
  *
- * Owns: how many are under way, and what a failure means for the others. Does not own: the work.
+ * Owns: how many items are under way, and the effect of a failure on the others. Does not own: the work.
  */
 
 /**

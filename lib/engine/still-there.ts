@@ -1,8 +1,8 @@
 /**
- * Checks that an execution which a process read long ago still exists, before something of it begins.
+ * Checks that an execution which a process read long ago still exists, before the process begins work for it.
  *
- * Owns: letting an execution that was erased meanwhile begin nothing (F1). Any other write is conditional on
- * the record that it replaces. Does not own: how long an erasure waits (`scheduler/erase.ts`).
+ * Owns: that no work begins for an execution that was erased meanwhile (F1). Any other write is conditional
+ * on the record that it replaces. Does not own: how long an erasure waits (`scheduler/erase.ts`).
  *
  * Costs no call in a process that was not frozen.
  */

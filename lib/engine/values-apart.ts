@@ -1,12 +1,12 @@
 /**
  * Stores values that are too large for their records outside the table, before the records are written.
  *
- * Owns: what is stored, and under which key. Does not own: the form of keys and fields
+ * Owns: which values are stored, and under which key. Does not own: the form of keys and fields
  * (`core/records/large-values.ts`), the write (`commit.ts`), loading (`large-values.ts`), removing objects
  * (the audit).
  *
- * V1 an object exists before the record that names it, and a value passed on to another execution is stored
- * again, under that one's key. If nothing is large, no call is made.
+ * V1 an object exists before the record that names it. A value passed on to another execution is stored
+ * again, under that execution's key. If no value is large, no call is made.
  */
 
 import type { Write } from '../core/decisions/decision.ts';

@@ -1,13 +1,13 @@
 /**
- * Calls a supervisor if a write makes something due before the next tick, and no supervisor is at work.
+ * Calls a supervisor if a write makes work due before the next tick, and no supervisor is at work.
  *
  * Owns: when a supervisor is called, and which of many processes calls it. Does not own: how long it stays
  * (`supervisor/stay.ts`), which writes need one (`core/supervision/presence.ts`).
  *
- * L2 a dead agent is noticed in time even in a quiet system. The presence record says until when a supervisor
- * is at work; a process of a busy system reads it once a minute and makes no call. If many processes find no
- * supervisor at once, the conditional write of the record lets one of them call (S15). If the call is lost,
- * the next tick finds the work.
+ * L2 a dead agent is noticed in time even in a quiet system. The presence record shows until when a
+ * supervisor is at work; a process of a busy system reads it once a minute and makes no call. If many
+ * processes find no supervisor at once, only the one whose conditional write of the record succeeds calls
+ * (S15). If the call is lost, the next tick finds the work.
  */
 
 import { isPromised, needsPresence, presenceAfter } from '../core/supervision/presence.ts';

@@ -1,13 +1,13 @@
 /**
- * The alarms: what a person must know at once, and nothing else.
+ * The alarms, for what a person must know at once.
  *
- * Owns: the conditions, the thresholds, and what missing data means. Does not own: who is notified
+ * Owns: the conditions, the thresholds, and the meaning of missing data. Does not own: who is notified
  * (`monitoring.ts`).
  *
  * Missing data raises an alarm for three metrics only, which have data even if nothing is due: sweeps, made
- * every minute by a living supervisor, and, at intervals of their own, runs of the audit and ends of
- * canaries. These alarms use the state "insufficient data": it notifies when an alarm enters it, and a new
- * deployment, which begins in it, raises none
+ * every minute by a living supervisor, and, at their own intervals, runs of the audit and ends of canaries.
+ * These alarms use the state "insufficient data": an alarm notifies when it enters that state, and a new
+ * deployment, whose alarms begin in it, raises none
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html).
  */
 

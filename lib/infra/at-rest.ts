@@ -1,10 +1,10 @@
 /**
- * Brings a deployment to rest, so that it starts, claims, sweeps and audits nothing. One deploy brings it to
+ * Brings a deployment to rest, so that it does not start, claim, sweep or audit. One deploy brings it to
  * rest, another ends that.
  *
- * Owns: what is switched off in the template. Does not own: the routes that are refused meanwhile
- * (`api/routes.ts`). Attempts under way continue to their process deadline, and report under their live
- * lease.
+ * Owns: the resources that are switched off in the template. Does not own: the routes that are refused
+ * meanwhile (`api/routes.ts`). Attempts under way continue to their process deadline, and report under their
+ * live lease.
  *
  * The sources of triggers stay on, because a disabled rule loses its events, while a queue keeps them for 14
  * days.

@@ -1,8 +1,7 @@
 /**
- * The audit: one Lambda function on a schedule of its own, for what the wake index cannot show.
+ * The audit: one Lambda function on its own schedule, for problems that the wake index cannot show.
  *
- * Owns: its trigger and settings. Does not own: what it may do to the table (`state-table.ts`), what it
- * repairs.
+ * Owns: its trigger and settings. Does not own: its permissions on the table (`state-table.ts`), its repairs.
  *
  * It shares neither function nor role with the supervisor, so that one failure does not stop both, and no
  * other role may read the whole table or delete from it. No execution waits for it, so no concurrency is

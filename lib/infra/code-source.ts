@@ -95,7 +95,7 @@ const releaseOf = (parts: readonly (readonly string[])[]): string =>
 
 /**
  * Adds the files that the settings of a function's agents name beside its code.
- * @param ours what is in every agent's bundle
+ * @param ours the files in every agent's bundle
  * @throws DiscoveryError for a file or package that the code looks for and cannot find, and if it cannot have
  * the same place relative to the files of each agent
  */

@@ -203,8 +203,8 @@ export class AgentFunction extends Construct implements IGrantable {
       environment: { ...environment, ...props.environment },
       logs: atLevel(props.logs, props.settings),
       // One execution runs through agent after agent in one chain of messages, which Lambda would stop after
-      // 16. The chain has other limits: an agent sends only what its own step concerns (S16), and attempts
-      // are counted, except those that another agent's death interrupted.
+      // 16. The chain has other limits: an agent sends only messages about successors of its own step (S16),
+      // and attempts are counted, except those that another agent's death interrupted.
       recursiveLoop: RecursiveLoop.ALLOW,
       ...defined({
         tracing: props.tracing,

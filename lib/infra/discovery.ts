@@ -9,8 +9,8 @@ import type { DeclaredTrigger } from '../author/triggers/trigger-declaration.ts'
 import type { Forms } from './forms.ts';
 
 /**
- * The error about a layout that cannot be deployed. Its message names the file or folder, and what is
- * expected.
+ * The error about a layout that cannot be deployed. Its message names the file or folder, and the expected
+ * layout.
  */
 export class DiscoveryError extends Error {
   override readonly name = 'DiscoveryError';
@@ -56,7 +56,7 @@ export interface FoundAgent {
 }
 
 export interface FoundLane {
-  /** The workflow with the lane: the one that was found, or a child of it. */
+  /** The workflow with the lane: the one that was found, or one of its children. */
   readonly workflow: string;
   readonly name: string;
   readonly atMost: number;
@@ -72,7 +72,7 @@ export interface FoundWorkflow {
   readonly exportName: string;
   /** The agents that its steps need. */
   readonly agents: readonly string[];
-  /** Set if the workflow, or a child of it, has an approval that another person must give. */
+  /** Set if the workflow, or one of its children, has an approval that another person must give. */
   readonly asksAnother?: true;
   /** Set if the workflow names the tenant of an execution (`fairBy`). */
   readonly isFair?: true;

@@ -94,7 +94,7 @@ export function addFunction(scope: Construct, settings: FunctionSettings): Funct
   });
 }
 
-/** Lets Lambda put the function into a network, for which it uses the function's role. */
+/** Lets Lambda put the function into a network; it does so with the function's role. */
 function allowNetworkInterfaces(role: Role): void {
   const actions = [
     'AssignPrivateIpAddresses',

@@ -27,7 +27,7 @@ export function jsonSchemaOf(schema: unknown, side: Side = 'output'): unknown {
     if (vendor !== 'zod') return undefined;
     return z.toJSONSchema(schema as z.ZodMiniType, { io: side, unrepresentable: 'any' });
   } catch {
-    // A schema without such a form: nothing is known of it.
+    // The schema has no such form, so it stays unknown.
     return undefined;
   }
 }

@@ -4,8 +4,8 @@
  * Owns: the routes in API Gateway, who may call, the access log. Does not own: what a call does or answers;
  * every route ends in the same function, which routes again.
  *
- * Without an API the function is called directly, with an event that its caller writes. Nothing vouches for
- * the caller, so the function then ignores a caller in an event (S19).
+ * Without an API the function is called directly, with an event that its caller writes. No authorizer
+ * confirms the caller, so the function ignores a caller in such an event (S19).
  *
  * Routes are declared one by one, although `$default` alone would do, so that IAM can allow single calls, and
  * so that the access log can name a call by its pattern: a path contains callback tokens, which are secrets.
@@ -188,7 +188,7 @@ export class SchedulerApi extends Construct {
   }
 
   /**
-   * Lets a grantee call the API: all of it, or one method and one path, in which `*` stands for any name.
+   * Lets a grantee call the whole API, or one method and one path, where `*` stands for any name.
    * @throws Error for a grantee that is no role or user of this account, because an HTTP API has no resource
    * policy; or for a part of the calls if there is no API
    */

@@ -208,7 +208,7 @@ export class StateTable extends Construct {
     return this.grant(grantee, ACTIONS.readPage);
   }
 
-  /** Lets the audit read everything, repair wake times and remove what is left behind. */
+  /** Lets the audit read everything, repair wake times and remove records that are left behind. */
   grantAudit(grantee: IGrantable): Grant {
     return this.grant(grantee, ACTIONS.audit);
   }

@@ -281,7 +281,7 @@ export interface SteadfastProps extends TriggerSources {
   readonly metricsBy?: readonly ('workflow' | 'agent')[];
   /**
    * The topic for every alarm, incidents included.
-   * @default - a new one. If nobody subscribes to it, synthesis warns for a deployment that is kept
+   * @default - a new one; for a kept deployment, synthesis warns if it has no subscriptions
    */
   readonly alarmTopic?: ITopic;
   /**
@@ -292,7 +292,7 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly canary?: Duration;
   /**
-   * The percentage of executions, failed or undone, from which an alarm is raised.
+   * An alarm is raised if this percentage of executions, or more, failed or were undone.
    * @default 10
    */
   readonly failureAlarmPercent?: number;

@@ -33,8 +33,7 @@ export interface SteadfastStackProps extends StackProps, SteadfastProps {
    */
   readonly settings?: StageSettings;
   /**
-   * The e-mail address for alarms, of which AWS asks once for a confirmation. Refused with
-   * `monitoring: 'none'`.
+   * The e-mail address for alarms; AWS asks it once for a confirmation. Refused with `monitoring: 'none'`.
    * @default - none; subscribe to the topic
    */
   readonly alarmEmail?: string;

@@ -87,7 +87,7 @@ export class Steadfast extends Construct {
   readonly eventBus: IEventBus;
   /** The HTTP API and its function. */
   readonly scheduler: SchedulerApi;
-  /** The function that finds what is due, and its schedule. */
+  /** The function that finds due executions, and its schedule. */
   readonly supervisor: SupervisorClock;
   /** The function that reads the whole table for what no index shows, and its schedule. */
   readonly audit: AuditClock;
@@ -244,7 +244,10 @@ export class Steadfast extends Construct {
     return this.#fleet.queuePrefix;
   }
 
-  /** The agent of this name, to grant it what its service needs. @throws Error naming those that exist */
+  /**
+   * Returns the agent of this name, for example to grant it permissions for its service. @throws Error naming
+   * those that exist
+   */
   agent(name: string): AgentFunction {
     return this.#fleet.named(name);
   }

@@ -3,7 +3,7 @@
  * its part of the shards of the wake index and visits the others', so that a dead one is replaced at once
  * (L5).
  *
- * Owns: the tick. Does not own: what is due, or what is done about it.
+ * Owns: the tick. Does not own: which executions are due, and their evaluation.
  *
  * A tick that is late or fails is neither retried nor kept, because the next one sees everything that it
  * would have seen. The function's concurrency is reserved, because agents that use up the account's must not
@@ -34,7 +34,7 @@ export interface SupervisorClockProps extends SharedSettings {
   readonly settings: SupervisorSettings;
 }
 
-/** The function that finds what is due, and the schedule on which it runs. */
+/** The function that finds due executions, and the schedule on which it runs. */
 export class SupervisorClock extends Construct {
   readonly function: Function;
   readonly rules: readonly Rule[];

@@ -1,14 +1,14 @@
 /**
  * Bulk actions: one command for many executions, made, collected, confirmed.
  *
- * Owns: which executions a bulk action applies to, letting nothing act before the confirmation, repeated
- * calls, and what is refused with which code. Does not own: the records (`core/operators/bulk.ts`), what is
- * done with a page (`bulk-page.ts`), the filters (`lists.ts`).
+ * Owns: which executions a bulk action applies to, that none of them gets the command before the
+ * confirmation, repeated calls, and the codes of its refusals. Does not own: the records
+ * (`core/operators/bulk.ts`), the work on a page (`bulk-page.ts`), the filters (`lists.ts`).
  *
- * Its executions are stored page by page while they are counted, so that it acts on exactly what was shown.
- * Each call collects for a bounded time, and collecting ends before anything acts. The confirmation is one
- * write, then a start under an id derived from the bulk action's. So a repeated confirmation finds the same
- * execution, which no longer needs the caller that started it.
+ * Its executions are stored page by page while they are counted, so that it acts on exactly those that were
+ * shown. Each call collects for a bounded time, and collecting ends before any command is given. The
+ * confirmation is one write, then a start under an id derived from the bulk action's. So a repeated
+ * confirmation finds the same execution, which no longer needs the caller that started it.
  */
 
 import {
@@ -55,8 +55,8 @@ export interface BulkRequest {
 }
 
 /**
- * Makes a bulk action and begins to collect its executions; the same key returns the same one. Nothing acts
- * yet.
+ * Makes a bulk action and begins to collect its executions, without any command to them; the same key returns
+ * the same bulk action.
  * @throws SteadfastError `no-bulk-actions`, `bad-request`, `unknown-workflow`, `key-reused`, `too-large`
  */
 export async function makeBulk(scheduler: Scheduler, request: BulkRequest): Promise<Bulk> {

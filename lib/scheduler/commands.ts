@@ -80,8 +80,8 @@ export const resume = (
 
 /**
  * Makes a failed execution continue where it failed, or resolves all incidents of a waiting one with 'retry'.
- * @param request `asOf`: ignores failures and questions after that time; `input`: replaces that of the failed
- * `step`
+ * @param request `asOf`: ignores failures and questions after that time; `input`: replaces the input of the
+ * failed `step`
  * @throws SteadfastError `unknown-execution`, `not-retryable`, `bad-input`, `too-large`, `unknown-caller`,
  * `too-many-people`
  */

@@ -46,8 +46,8 @@ const WRITTEN_WITHIN_MS = 60_000;
 
 /**
  * Erases an execution and all below it.
- * @throws SteadfastError `unknown-execution` if nothing of it exists; `not-erasable` if it is open, may still
- * act, or belongs to another execution
+ * @throws SteadfastError `unknown-execution` if none of its records exists; `not-erasable` if it is open, may
+ * still act, or belongs to another execution
  */
 export async function erase(
   scheduler: Scheduler,
@@ -115,9 +115,9 @@ async function refuseUnfinished(erasing: Erasing, id: string, records: readonly 
 }
 
 /**
- * When its last record was made, as far as the records say. Once they are gone, a claim or start that was
- * decided earlier finds no record in its way and would repeat what is done. The start of a step's execution
- * may be recorded as late as that execution's end.
+ * Returns when the last record was made, as far as the records show. Once they are gone, a claim or start
+ * that was decided earlier finds no record in its way and would repeat the work. The start of a step's
+ * execution may be recorded as late as that execution's end.
  */
 const lastNewAt = ({ startedAt }: Execution, records: readonly Found[]): number =>
   Math.max(
@@ -144,7 +144,7 @@ async function removeOwn(
   }
 }
 
-/** @returns true if all of it is gone */
+/** Erases the records of one execution and all below it. @returns true if none is left */
 async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
   const { erasure, ports, untilAt } = erasing;
   const { records, found } = await removeOwn(erasing, id);
@@ -176,9 +176,9 @@ async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
 
 /**
  * Removes a mailbox. A sender, or a supervisor that removes the wake time, may write it in between, so it is
- * read again until nothing is left. What a sender writes even later is removed by the audit, and the send is
+ * read again until it is empty. The audit removes records that a sender writes even later, and the send is
  * refused.
- * @returns true if all of it is gone
+ * @returns true if none of its records is left
  */
 async function removeMail(
   { erasure, ports, untilAt }: Erasing,
@@ -223,9 +223,9 @@ async function removeValues(
 }
 
 /**
- * The executions of its steps, of all epochs and tries. They were started in the order of their numbers, so
- * the first missing number beyond those in the step's record is the end. An earlier number may be missing,
- * erased by itself once this execution's own record was gone.
+ * Returns the executions of its steps, of all epochs and tries. They were started in the order of their
+ * numbers, so the first missing number beyond those in the step's record is the end. An earlier number may be
+ * missing, because it expired once this execution's own record was gone.
  */
 async function childrenOf(erasure: Erasure, id: string, records: readonly Found[]): Promise<string[]> {
   const steps = stepsIn(records);

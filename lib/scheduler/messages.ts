@@ -230,7 +230,7 @@ function refuseEnded(plan: Plan, state: Snapshot, name: string): void {
   throw refuse('ended', `no step of execution ${id} can take the message any more: ${why}`, { status });
 }
 
-/** True if a step of it may still take such a message, even after a retry. */
+/** True if one of the execution's steps may still take such a message, even after a retry. */
 function mayBeTaken(plan: Plan, state: Snapshot, name: string): boolean {
   const { status } = state.execution;
   const mayGoOn = isUndecided(status) || (status === 'failed' && restartProblemOf(plan, state) === undefined);

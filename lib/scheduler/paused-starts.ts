@@ -21,8 +21,8 @@ export interface KnownPause {
 }
 
 /**
- * The pause with which executions of the workflow start now; undefined if there is none.
- * @param pauses what the process knows, by workflow
+ * Returns the pause with which executions of the workflow start now; undefined if there is none.
+ * @param pauses the pauses that the process has read, by workflow
  */
 export async function pausedStarts(
   { workflowPauses, clock }: Ports,

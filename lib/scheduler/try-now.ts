@@ -4,9 +4,9 @@
  * Owns: making the breaker half-open now, and which deferred steps are woken. Does not own: who gets the
  * trial (`agent/breaker.ts`), when a woken step is due (`core/supervision/dispatch.ts`).
  *
- * While the breaker is open, one step is woken: any more would be deferred again, because only one is the
- * trial. Once it has closed, all steps that still wait are woken. Reading is bounded; steps that are not
- * found go on at their own times.
+ * While the breaker is open, only one step is woken, because only one may be the trial, and all others would
+ * be deferred again. Once it has closed, all steps that still wait are woken. Reading is bounded; steps that
+ * are not found go on at their own times.
  */
 
 import { type Breaker, OPEN_FRESH_MS, notBeforeOf, withoutCooldown } from '../core/step/breaker.ts';

@@ -166,8 +166,8 @@ const deployAgain = (agent: string): string =>
   `no agent '${agent}' is deployed, and executions under way need it: deploy it again`;
 
 /**
- * The room in an agent's queue; all of it if its depth cannot be read: a message sent in vain is dropped, one
- * not sent is late.
+ * Returns the room in an agent's queue. If its depth cannot be read, the whole queue counts as room: a
+ * superfluous message is dropped, but one not sent is late.
  */
 async function roomIn({ queue, log }: Ports, agent: string): Promise<Room> {
   const unknown = { sends: SENDS_PER_SWEEP, beyond: 0 };

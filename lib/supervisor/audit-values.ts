@@ -49,7 +49,7 @@ export interface ValuesAuditOptions {
 type Counts = Pick<ValuesAudit, 'listed' | 'marked' | 'removed' | 'failed'>;
 const NOTHING: Counts = { listed: 0, marked: 0, removed: 0, failed: 0 };
 
-/** Makes one run. @returns what this run did itself */
+/** Makes one run. @returns the counts of this run alone */
 export async function auditValues(ports: ValuesAuditPorts, options: ValuesAuditOptions): Promise<Counts> {
   const { clock, random, values, valuesAudit, log } = ports;
   const { retentionMs, maxPages, untilAt } = options;

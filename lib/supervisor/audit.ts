@@ -1,14 +1,14 @@
 /**
  * The audit: each run reads a part of the whole table, and repairs what no index would show (P5).
+ * Owns: the pass through the table, its bounds, where the next run continues, and that a bad record does not
+ * stop the others. Does not own: which records are out of order (`core/supervision/audit.ts`). Any number may
+ * run at once: their writes are conditional, and a run stops if another's receipt came first.
  *
- * Owns: the pass through the table, its bounds, where the next run continues, and letting no bad record stop
- * others. Does not own: what is out of order (`core/supervision/audit.ts`). Any number may run at once: their
- * writes are conditional, and a run stops if another's receipt came first.
- *
- * The table is read in segments, side by side, because what executions leave must be removed as fast as it
- * appears. Reads are eventually consistent, at half the price: a repair is written on the version that was
- * read, and nothing is removed before its execution has been read strongly (V5). A run records its position
- * once a minute: if it dies, the next run reads that minute again, and finds in order what was repaired.
+ * The table is read in segments, side by side, because records that executions leave behind must be removed
+ * as fast as they appear. Reads are eventually consistent, at half the price: a repair is written on the
+ * version that was read, and a record is removed only after its execution has been read strongly (V5). A run
+ * records its position once a minute: if it dies, the next run reads that minute again, and finds the
+ * repaired records in order.
  */
 
 import {

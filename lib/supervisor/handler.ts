@@ -23,9 +23,9 @@ import { type Part, tick } from './sweep.ts';
 const TICK_RESERVE_MS = 3_000;
 
 /**
- * The supervisors' Lambda function. On the schedule: one tick, with as many sweeps as are useful. Called by
- * another role: the same on all shards, while something is due and no other supervisor has come. It calls no
- * supervisor itself.
+ * The supervisors' Lambda function. On the schedule it makes one tick, with as many sweeps as are useful.
+ * Called by another role, it does the same on all shards, while work is due and no other supervisor has come.
+ * It calls no supervisor itself.
  */
 export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
   const telemetry = telemetryOf({ role: 'supervisor' });

@@ -19,13 +19,13 @@ export interface Sweep {
   readonly failed: number;
   /** How long the oldest was overdue, in ms. */
   readonly oldestOverdueMs: number;
-  /** True if something is due before the tick's end, now or later. */
+  /** True if an execution is due before the tick's end, now or later. */
   readonly busy: boolean;
 }
 
 export interface ShardSweep extends Sweep {
   readonly shard: number;
-  /** Executions that had something to send to an agent that is not deployed, by agent. */
+  /** By agent that is not deployed: the executions that had a message for it. */
   readonly missing?: Missing;
   /** Attempts whose leases were ended because their processes went silent, by agent. */
   readonly lost?: Lost;

@@ -1,11 +1,12 @@
 /**
- * The supervisor's receipts: when each shard was swept, and what was found there.
+ * The supervisor's receipts: when each shard was swept, and with which findings.
  *
- * Owns: when a shard's receipt is written: at the first sweep that finds something due before the tick's end;
- * then every 20 s while that is so, at once when another agent is found missing, within 5 s when an attempt
- * was lost; and at the tick's end if something has changed. A shard in which nothing is due costs no write
- * and no read: its supervisor's log line shows that the supervisor lives, and overdue executions that it does
- * not. An agent that no fresh receipt has named is announced, once. Does not own: the sweeps (`sweep.ts`).
+ * Owns: when a shard's receipt is written: at the first sweep that finds an execution due before the tick's
+ * end; then every 20 s while that is so, at once when another agent is found missing, within 5 s when an
+ * attempt was lost; and at the tick's end if the findings have changed. A shard without due executions costs
+ * no write and no read: the supervisor's log line shows that it lives, and overdue executions show that it
+ * does not. An agent that no fresh receipt has named is announced, once. Does not own: the sweeps
+ * (`sweep.ts`).
  *
  * A receipt never delays a sweep for long: one that cannot be written is left out.
  */

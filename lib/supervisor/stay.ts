@@ -17,13 +17,13 @@ import { errorName } from '../core/values/errors.ts';
 
 /** Calls that a supervisor makes during its sweeps. None of them rejects. */
 export interface Stay {
-  /** Call before evaluating something that is due before the supervisor's time is over. */
+  /** Call this before evaluating an execution that is due before the supervisor's time is over. */
   readonly found: () => Promise<void>;
   /** No evaluation of a sweep begins after this time. */
   readonly evaluatesUntilAt: () => number;
   /**
-   * True if it should sweep again.
-   * @param busy true if something is due before its time is over: in this sweep, in any of its sweeps
+   * True if the supervisor should sweep again.
+   * @param busy true if an execution is due before its time is over: in this sweep, in any of its sweeps
    */
   readonly stays: (busy: Busy) => Promise<boolean>;
   /** True if another supervisor of its tick keeps all shards, so that this one may end. */
@@ -33,7 +33,7 @@ export interface Stay {
 export interface Busy {
   readonly now: boolean;
   readonly ever: boolean;
-  /** When any of its sweeps last found something overdue. */
+  /** When any of its sweeps last found an overdue execution. */
   readonly overdueAt?: number;
 }
 
@@ -58,12 +58,12 @@ const RENEW_WITHIN_MS = 1_000;
  */
 const AS_GOOD_MS = 2_000;
 
-/** How long a second supervisor stays after it last found something overdue. */
+/** How long a second supervisor stays after it last found an overdue execution. */
 const HELPS_FOR_MS = 10_000;
 
 const NO_LIMIT = (): number => Number.POSITIVE_INFINITY;
 
-/** For a supervisor without promises: it stays once it has found something. */
+/** For a supervisor without promises: it stays once it has found a due execution. */
 export const STAYS_WHEN_BUSY: Stay = {
   found: async () => undefined,
   evaluatesUntilAt: NO_LIMIT,
@@ -71,10 +71,10 @@ export const STAYS_WHEN_BUSY: Stay = {
 };
 
 /**
- * The stay of a tick. Once it finds something, it promises to stay: what is written from then on, it or the
- * next tick sees. Of several supervisors of one tick, the first to promise keeps all shards. Another one
- * stays while it finds something overdue, so that it is there if the first dies (L5), and ends after a while
- * without.
+ * The stay of a tick. Once a supervisor finds a due execution, it promises to stay: it or the next tick sees
+ * all that is written from then on. Among several supervisors of one tick, the first to promise keeps all
+ * shards. Another one stays while it finds overdue executions, so that it can take over if the first dies
+ * (L5), and ends after a while without any.
  * @param untilAt when its time is over
  */
 export function tickStay(presences: Presences, world: World, untilAt: number): Stay {

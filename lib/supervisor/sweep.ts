@@ -1,5 +1,5 @@
 /**
- * The supervisor: finds what is due and evaluates it. It has no state machine of its own.
+ * The supervisor: finds due executions and evaluates them. It has no state machine of its own.
  *
  * Owns: the sweep (shards, all pages, bounded concurrency, isolating a bad item), which supervisor sweeps
  * which shards, when to sweep again and when to stop. Does not own: an evaluation (`core/rules.ts`), the
@@ -8,8 +8,8 @@
  *
  * L4 an item that cannot be handled delays no other. L5 each supervisor of a tick keeps its own shards and
  * visits the others', so that a dead supervisor is replaced at once. C3 a tick that finds nothing due before
- * the next one ends at once, after one query for each of its own shards. A tick that finds something stays
- * until the next one, so that what starts meanwhile is supervised.
+ * the next one ends at once, after one query for each of its own shards. A tick with due executions stays
+ * until the next one, so that work that starts meanwhile is supervised.
  */
 
 import type { Clock, Due, Ports } from '../core/ports.ts';
@@ -48,8 +48,8 @@ export interface TickOptions {
    */
   readonly leave?: (sweeps: readonly ShardSweep[], last: boolean) => Promise<void>;
   /**
-   * How long it stays, and what it promises.
-   * @default once it has found something, until `untilAt`; it promises nothing
+   * How long the supervisor stays, and what it promises.
+   * @default until `untilAt`, once it has found a due execution; it makes no promise
    */
   readonly stay?: Stay;
 }
@@ -77,8 +77,8 @@ const CONCURRENCY = 8;
 const RESTS_PER_EVALUATION = 3;
 const MAX_REST_MS = 1_000;
 /**
- * After this time a sweep of executions with groups (`fairBy`) begins again, without a pause: something due
- * since then may have an earlier turn.
+ * After this time a sweep of executions with groups (`fairBy`) begins again, without a pause: an execution
+ * that has become due since then may have an earlier turn.
  */
 const TURNS_AGAIN_MS = 1_000;
 /**
@@ -162,7 +162,7 @@ interface Turns {
 }
 
 interface Swept extends ShardSweep {
-  /** True if something due was left for the next sweep. */
+  /** True if due executions were left for the next sweep. */
   readonly cut: boolean;
 }
 
@@ -262,7 +262,7 @@ function countingLost(ports: Ports, lost: Map<string, NewlyLost>): Ports {
   return Object.create(ports, { log: { value: { note } } }) as Ports;
 }
 
-/** @returns how many could not be handled, and for how many there was no time */
+/** Evaluates the items. @returns how many could not be handled, and for how many there was no time */
 async function evaluateAll(
   ports: Ports,
   items: readonly Due[],

@@ -95,7 +95,7 @@ const outbox = new Outbox<Word>((all) => {
 /** Describes what was thrown: an error of Node's or of another realm, or any other value. */
 function thrownBy(thrown: unknown): Extract<Said, { kind: 'thrown' }> {
   const error = readable(thrown);
-  // Sends neither class nor cause: what they imply is decided here.
+  // Sends neither class nor cause, because this process evaluates them: only the resulting fields are sent.
   if (isBug(error)) return { kind: 'thrown', name: error.name, message: bugText(error), code: BUG };
   const { name, code, retryAfter } = Object(error) as Record<string, unknown>;
   return {

@@ -129,7 +129,7 @@ function fullHeap(signal: string | null, heapMb: number | undefined): string {
   return `: probably its heap${of} was full ('JavaScript heap out of memory' in the output)${more}`;
 }
 
-/** Resolves once everything has ended; never if something cannot be ended (I3). */
+/** Resolves once all programs have ended; never resolves if one of them cannot be ended (I3). */
 export const untilOver = async (gone: Promise<boolean>): Promise<void> => {
   if (!(await gone)) await new Promise(() => undefined);
 };

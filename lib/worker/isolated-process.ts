@@ -139,7 +139,7 @@ export class OwnProcess {
     return this.#gone;
   }
 
-  /** Returns the call's answer, or what it died of. Never rejects. */
+  /** Returns the call's answer, or, if the process died, the failure that it died of. Never rejects. */
   async call(
     caller: Caller,
     mode: Mode,
@@ -389,7 +389,7 @@ export class OwnProcess {
     return `its process ended: ${this.#exit}`;
   }
 
-  /** Reports that it ended by itself, or because of its memory limit. */
+  /** Reports a process that ended unasked, or because of its memory limit. */
   #ended(): void {
     this.#trouble(this.#options.isShared ? undefined : this.#onlyAgent(), this.#end);
   }

@@ -104,7 +104,7 @@ const PLAIN: JsonLimits = { depth: 32, nodes: 2_000_000, anyText: true };
 /** Far more than an output may have: the caller stands still while it reads a message. */
 const MOST_CHARS = 33_554_432;
 
-/** Whether the texts and keys of a JSON value are longer together; reads no more of it than that. */
+/** True if the texts and keys of a JSON value have more characters than `most`; stops counting there. */
 function isLonger(root: unknown, most: number): boolean {
   const rest = [root];
   let chars = 0;

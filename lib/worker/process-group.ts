@@ -82,7 +82,7 @@ function runningOf(programs: Programs): number[] | undefined {
   }
 }
 
-/** True if the process is one of these and runs; a zombie no longer acts. */
+/** True if the process is one of the group's programs and runs; a zombie no longer acts. */
 function isOf(pid: string, { pid: group, mark }: Programs): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,5 +1,5 @@
 /**
- * A decision: a write, what is sent after it, and what the caller does then.
+ * A decision: a write, the messages sent after it, and the caller's next act.
  *
  * Owns: the shape of a decision. Does not own: which event leads to which (`decide.ts`), carrying it out
  * (`engine/commit.ts`).

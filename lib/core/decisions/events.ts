@@ -1,5 +1,5 @@
 /**
- * The events that `decide` answers, each with what it brings from outside the state.
+ * The events that `decide` answers, each with its data from outside the state.
  *
  * Owns: their shapes. Does not own: the answers (`decide.ts` names the file for each).
  *
@@ -85,7 +85,7 @@ export type Event = DecisionInputs &
     | LaneDone
   );
 
-/** One attempt: what its process knows about its claim. */
+/** One attempt, as its claim identifies it. */
 export interface ClaimedAttempt {
   readonly executionId: string;
   readonly step: string;

@@ -37,7 +37,7 @@ export interface QuestionNews
   readonly workflow: string;
   /** The number of an incident; absent for an approval and a callback. */
   readonly incident?: number;
-  /** The topmost execution, by which listeners group news; absent if the topmost one asks itself. */
+  /** The topmost execution, with which listeners can group news; absent if the topmost one asks itself. */
   readonly root?: Root & { readonly executionId: string };
   /** When the change was written. */
   readonly at: number;
@@ -74,7 +74,10 @@ export interface MissingNews {
   readonly view: string;
 }
 
-/** An open execution may not end well or in time without help. Sent each time that it becomes so. */
+/**
+ * An open execution that may not end well or in time without help. Sent each time that it comes to be at
+ * risk.
+ */
 export interface RiskNews {
   readonly about: 'risk';
   readonly change: 'at-risk';
@@ -115,8 +118,9 @@ export function riskNews(
 }
 
 /**
- * Marks news of an execution that is to be sent to an address: with the execution's life, by which the sender
- * finds the right one among deployments and lives. The address may be secret, so it stays in the record.
+ * Marks news of an execution that is to be sent to an address. The mark is the execution's life, with which
+ * the sender finds the right one among deployments and lives. The address may be secret, so it stays in the
+ * record.
  */
 export const notifying = ({
   callbackUrl,

@@ -50,7 +50,7 @@ export interface Bulk {
   /** Changes of an execution after this exclude it. */
   readonly createdAt: number;
   readonly createdBy?: Caller;
-  /** The cursor of the list; absent when all of it is collected. */
+  /** The cursor of the list; absent when the whole list is collected. */
   readonly cursor?: string;
   readonly isCollected: boolean;
   readonly count: number;

@@ -50,8 +50,8 @@ export const choicesFor = (plan: Plan, state: Snapshot, incident: Incident, now:
     : [];
 
 /**
- * Explains a stop that comes first: a child reports afterwards what it did, so it is not promised that
- * everything before it is undone.
+ * Explains that the execution is stopped first. A child reports its effects only then, so the answer does not
+ * promise that everything before it is undone.
  */
 function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string {
   if (choice !== 'undo-all' || undoable(plan, state) !== 'after-stop') return '';

@@ -246,23 +246,22 @@ export type Verdict<O> =
  */
 export const done = <O>(output: O): Verdict<O> => ({ verdict: 'done', output });
 /**
- * The service knows of no such work: it is tried again once no earlier request can act any more.
+ * The service knows of no such work. It is tried again once no earlier request can act.
  * @example probe: async () => notDone()
  */
 export const notDone = (): Verdict<never> => ({ verdict: 'not-done' });
 /**
- * The service is still at it: it is asked again later.
- * @param how `progress`: a number that grows or a text that changes, by which `progressWithin` counts for
- * accepted work; `askAfter`: when the service wants to be asked again, a duration or a number of
- * seconds, 5 s to 1 h
+ * The service is still working. It is asked again later.
+ * @param how `progress`: a number that grows or a text that changes; it resets `progressWithin` of accepted
+ * work; `askAfter`: when the service wants to be asked again, a duration or a number of seconds, 5 s to 1 h
  * @example probe: async () => running({ progress: '40 %', askAfter: '30s' })
  */
 export const running = (
   how: { readonly progress?: string | number; readonly askAfter?: Duration | number } = {},
 ): Verdict<never> => ({ verdict: 'running', ...how });
 /**
- * It is unknown whether the work was done: the service is asked again, up to 20 times.
- * @param reason what the service answered, for people: `status 501`
+ * It is unknown whether the work was done. The service is asked again, up to 20 times.
+ * @param reason the service's answer, for people: `status 501`
  * @example probe: async () => cannotTell('status 501')
  */
 export const cannotTell = (reason?: string): Verdict<never> => ({
@@ -273,7 +272,7 @@ export const cannotTell = (reason?: string): Verdict<never> => ({
 /** What `execute` returns where its service has taken the work and will do it. */
 export interface Accepted {
   readonly kind: 'steadfast:accepted';
-  /** What the service calls the work. */
+  /** The service's name for the work. */
   readonly token?: string;
   /** When `probe` is asked first. */
   readonly askAfter?: Duration | number;

@@ -17,7 +17,7 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly input: StandardSchemaV1<unknown, I>;
   /** The function's declaration as data. */
   readonly plan: Plan;
-  /** All agents of it and of its children. */
+  /** All agents of the workflow and of its children. */
   readonly agents: readonly Agent[];
   /** The workflows that its steps run. */
   readonly children: readonly Workflow[];

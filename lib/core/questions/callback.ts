@@ -72,7 +72,7 @@ export const askForAnswer: Rule = {
   },
 };
 
-/** V4 no one is asked to approve values that cannot be shown. */
+/** V4 Fails the step instead of asking for an approval if the values cannot be shown. */
 function refusedToAsk(state: Snapshot, event: Evaluation, name: string, failure: Failure): Decision {
   const record = state.steps[name] ?? blankStep(name, state.execution);
   const step = stepAfter(record, 'fail', event, { changedAt: event.now, failure });

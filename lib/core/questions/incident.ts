@@ -59,7 +59,7 @@ const UNDECLARED_MS = 86_400_000;
 const incidentOf = (state: Snapshot, step: string, kind: Incident['kind']): Incident | undefined =>
   incidentsIn(state).findLast((incident) => incident.step === step && incident.kind === kind);
 
-/** A step about which a person can choose something: an agent's step, or a child with a recovery. */
+/** True for a step about which a person can decide: an agent's step, or a child with a recovery. */
 export type AskedStep = AgentStep | (ChildStep & { readonly recovery: NonNullable<ChildStep['recovery']> });
 
 export const mayAskAbout = (step: PlanStep | undefined): step is AskedStep =>
@@ -147,7 +147,7 @@ function termsOf(
   const leftMs = isFree ? Math.max(0, state.execution.deadlineAt - now) : Number.POSITIVE_INFINITY;
   if (human?.otherwise !== 'keep' && goesOnWithout(plan, step, record)) {
     const withinMs = Math.min(human?.withinMs ?? UNDECLARED_MS, Math.floor(leftMs / 2));
-    // Nothing may go on beside an undo that may still act.
+    // No work may begin beside an undo that may still act.
     const deadAt = record.status === 'waiting' ? 0 : effectOf(step, record).actsUntil;
     return { deadlineAt: Math.max(now + withinMs, deadAt), otherwise: 'continue' };
   }
@@ -173,7 +173,9 @@ const goesOnWithout = (plan: Plan, step: AskedStep, record: Step): boolean =>
 
 const cannotBeUndone = ({ undo, effect }: AgentStep): boolean => undo === 'none' && effect !== 'none';
 
-/** A choice that is safe, or will be: what a person must say first, and from when on it is. */
+/**
+ * A choice that is safe now or later: the statement that a person must make first, and when it becomes safe.
+ */
 export interface Offered {
   readonly choice: Choice;
   readonly needs?: 'nothingHappened';

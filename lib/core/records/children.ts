@@ -1,6 +1,6 @@
 /**
- * The records of executions that belong to a step: what the parent knows of them, and each of them of its
- * parent.
+ * The records of executions that belong to a step: the parent's record of them, and each child's record of
+ * its parent.
  *
  * Owns: the shapes. Does not own: what follows from them (`waiting/child.ts`, `waiting/child-retry.ts`).
  */
@@ -52,11 +52,11 @@ export interface ChildEnd {
   readonly status: ExecutionStatus;
   /** The version of the child's record: a later end counts, an earlier one is outdated. */
   readonly version: number;
-  /** True if nothing of the child is in effect: all of it was undone, or nothing ever took effect. */
+  /** True if the child left no effect: its effects were undone, or it never had any. */
   readonly clean: boolean;
   /** How many items of its part of the list failed and were tolerated. */
   readonly failed?: number;
-  /** Set if the child succeeded, but a tolerated failure in it may have left something in effect. */
+  /** Set if the child succeeded, but a tolerated failure in it may have left an effect. */
   readonly left?: true;
   /**
    * Why the child ended without success: only a step and a failure code, so that many ends are alike and can

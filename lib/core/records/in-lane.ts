@@ -24,8 +24,8 @@ export const mayBePlaced = (
   isUndecided(execution.status);
 
 /**
- * N2 an execution acts only in a place: a retried one that waits for another place does not undo what it did
- * before.
+ * N2 True if a retried execution waits for another place. An execution acts only in a place, so meanwhile it
+ * does not undo earlier work.
  */
 export const waitsAgain = (execution: Execution): boolean =>
   execution.lane !== undefined && execution.epoch > 1 && !isAdmitted(execution);

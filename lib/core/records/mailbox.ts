@@ -1,8 +1,8 @@
 /**
- * The records of what is sent to an execution while it runs: its mailbox, and each message.
+ * The records of messages to an execution while it runs: its mailbox, and each message.
  *
- * Owns: the shapes and the bounds. Does not own: which message a receive takes (`waiting/waits.ts`), when
- * one is accepted (`scheduler/messages.ts`), the order of writes (`engine/reconcile.ts`).
+ * Owns: the shapes and the bounds. Does not own: which message a receive takes (`waiting/waits.ts`), when one
+ * is accepted (`scheduler/messages.ts`), the order of writes (`engine/reconcile.ts`).
  *
  * A mailbox is apart from the execution's own records, so that senders and steps never write the same record.
  */

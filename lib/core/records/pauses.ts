@@ -14,7 +14,7 @@ import type { Caller } from '../values/caller.ts';
 export const CLAIM_READ_HOLDS_MS = 3_000;
 /** Within this time of the first, all tries of a claim's write begin (`aws/transport.ts`). */
 export const CLAIM_WRITE_MS = 6_000;
-/** Both of these, a second for the request, and 4 s by which two clocks may differ. */
+/** The sum of both, a second for the request, and the 4 s by which two clocks may differ. */
 const MAY_BEGIN_MS = 14_000;
 
 /** One pause of an execution, from the command to its end. */

@@ -26,9 +26,7 @@ const WAITS_FOR: ReadonlySet<RiskReason['why'] | undefined> = new Set([
 export const agentsWaitedFor = ({ why, agent, agents = [] }: RiskReason): readonly string[] =>
   agent !== undefined && WAITS_FOR.has(why) ? [agent, ...agents] : agents;
 
-/**
- * True if the execution is at risk only because it has been overdue for so long, whatever its record says.
- */
+/** True if the execution is at risk because it has been overdue for so long, independent of its record. */
 export const isOverdue = ({ wakeAt }: Pick<Execution, 'wakeAt'>, now: number): boolean =>
   wakeAt !== undefined && wakeAt + OVERDUE_RISK_MS <= now;
 

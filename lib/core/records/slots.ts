@@ -1,15 +1,16 @@
 /**
- * The rate of an agent: how many of its claims a second may begin, over all processes.
+ * The rate of an agent: how many of its claims may begin in a second, over all processes.
  *
- * Owns: the record, and what a claim gets from it: slots now, or a turn later. Does not own: the spelling of
- * a rate (`values/rate.ts`), reading and writing the record (`agent/process-rate.ts`), the step meanwhile
+ * Owns: the record, and the answer to a claim: slots now, or a turn later. Does not own: the spelling of a
+ * rate (`values/rate.ts`), reading and writing the record (`agent/process-rate.ts`), the step meanwhile
  * (`step/defer.ts`).
  *
  * Slots follow each other at the rate, beginning at the later of the last slot's end and the writer's clock,
  * so that none is given twice. A slot that is not used in its time is lost, and adds nothing to a later
- * second. A turn says when to ask again, and takes no slot: late work asks like all other work, so it counts
+ * second. A turn is a time to ask again, and takes no slot: late work asks like all other work, so it counts
  * in the second in which it is used. Work without a turn comes after all future turns of its own group
- * (`fairBy`) and beside those of others: a group of one does not wait for another group's three hundred.
+ * (`fairBy`), but not after those of other groups: a group of one does not wait for another group's three
+ * hundred.
  */
 
 /** A process waits for a slot that begins within this time. */

@@ -1,16 +1,16 @@
 /**
  * The effect key: the name under which the external service knows a step's request.
  *
- * Owns: its text, which part of it is fresh, and when an attempt gets another key than the one before. Does
- * not own: where a life is stored (`execution/start.ts`), when a variant begins (`report.ts`).
+ * Owns: its text, which part is fresh, and when an attempt gets another key than the one before. Does not
+ * own: where a life is stored (`execution/start.ts`), when a variant begins (`report.ts`).
  *
- * S18 a key stands for one life of an execution, one step, and one request of it: the agent and the input of
- * a variant of its recovery, or the input that a person gave. A service that knows the key may answer from
- * memory, or refuse anything else under it. So plain repetitions keep the key. A different request gets the
- * next number, and so does any attempt after an undo, because the service would answer with what it has
- * undone. The claim records what its key stands for; probes, undos and late successes use that record. No
- * variant begins while the outcome of another is open (`report.ts`), so at most one key of a step is in
- * effect.
+ * S18 a key identifies one life of an execution, one step, and one request: the agent and the input of a
+ * variant of the step's recovery, or the input that a person gave. A service that knows the key may answer
+ * from memory, or refuse any other request under it. So plain repetitions keep the key. A different request
+ * gets the next number, and so does any attempt after an undo, because the service would answer with the
+ * result that it has undone. The claim records the request of its key; probes, undos and late successes use
+ * that record. No variant begins while the outcome of another is open (`report.ts`), so at most one key of a
+ * step is in effect.
  */
 
 import { canonicalJson, type Json } from '../values/json.ts';
@@ -56,8 +56,8 @@ export const keyEpoch = (plan: Plan, { name, epoch }: Pick<Step, 'name' | 'epoch
   isOnFailure(plan, name) ? epoch : undefined;
 
 /**
- * What the claim of an attempt to execute records about its key.
- * @param step as in the plan, or any variant of it; also a child's next try
+ * Returns the fields about its key that the claim of an attempt to execute records.
+ * @param step as in the plan, or any of its variants; also a child's next try
  */
 export function keyOfClaim(step: Pick<AgentStep, 'recovery'>, before: Step): StepChanges {
   const keyVariant = variantNumber(step, before.stage);

@@ -1,8 +1,8 @@
 /**
- * An attempt that has ended: what is known about it, and what every end writes.
+ * An attempt that has ended: its known facts, and the changes that every end writes.
  *
- * Owns: these, and what a wrong answer does to the step. Does not own: what other ends do (`report.ts`,
- * `probe-report.ts`).
+ * Owns: these, and the consequences of a wrong answer for the step. Does not own: those of other ends
+ * (`report.ts`, `probe-report.ts`).
  */
 
 import type { AgentStep } from '../plan/plan.ts';

@@ -148,7 +148,7 @@ export function leaseOverAt(
   const planned = agentStep(plan, step.name);
   if (graceFrom === undefined || planned === undefined) return endsAt;
   const variant = attemptedVariant(planned, step);
-  // Counts from what was left before a clock was set forward, not from what is left now.
+  // Counts from the time left before a clock was set forward, not from the time left now.
   const isCut = awayMs(away, step.leaseUntil - variant.leaseMs) > 0;
   if (step.leaseUntil >= graceFrom && !isCut) return endsAt;
   const graceUntil = Math.min(graceFrom + variant.leaseMs, renewableUntil(variant, step, away));

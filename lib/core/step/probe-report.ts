@@ -70,9 +70,9 @@ const givesUp = (record: Step, inputs: DecisionInputs, changes: StepChanges, isA
   stepAfter(record, 'give-up', inputs, { ...changes, status: isAsked ? 'waiting' : 'failed' });
 
 /**
- * The step when the time of accepted work is over and the work is alive. A repetition, or a stage that
- * changes something, begins once the undo has stopped the work; without an undo, only a request that finds
- * the same work.
+ * The step when the time of accepted work is over and the service still works on it. A repetition, or a stage
+ * with another input or agent, begins once the undo has stopped the work; without an undo, only a request
+ * that finds the same work may begin.
  */
 function notOverInTime(ending: Ending, failure: Failure): Step {
   const { step, variant, record, inputs, isOverTime } = ending;

@@ -5,7 +5,7 @@
  * compensation (`ready.ts`).
  *
  * S20 at once, if the step was certainly not done. If it may have acted and has an undo, once that has
- * succeeded. If it may have acted and has no undo, once a person says so; in a list, which asks no person
+ * succeeded. If it may have acted and has no undo, once a person decides so; in a list, which asks no person
  * about single items, once the attempt can no longer act.
  */
 

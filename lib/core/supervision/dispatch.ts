@@ -113,9 +113,9 @@ interface Chosen {
 }
 
 /**
- * When to defer work that was sent and not taken within its pickup time. Either the next repetition is far
- * off; or no deadline ends the work and repetitions no longer become rarer, so that the record must say since
- * when no agent takes it (L1).
+ * Returns until when to defer work that was sent and not taken within its pickup time. It is deferred if the
+ * next repetition is far off; or if no deadline ends the work and repetitions no longer become rarer, so that
+ * the record must show since when no agent takes it (L1).
  */
 function unclaimedUntil(piece: Work, state: Snapshot, horizon: number, now: number): number | undefined {
   const { execution, steps } = state;

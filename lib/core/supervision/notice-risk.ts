@@ -1,13 +1,13 @@
 /**
- * Notices what puts an execution at risk, in writes that are made anyway.
+ * Notices that an execution is at risk, in writes that are made anyway.
  *
- * Sets and clears `riskSince` in such writes, and never writes by itself; no decision reads it. A healthy
+ * Sets and clears `riskSince` in such writes, and never adds a write; no decision reads it. A healthy
  * execution never has it. One that has recovered may keep it until its next write, at its wake time at the
  * latest.
  *
  * Owns: `riskSince` and its reason, even when only time is running out, so that the writer announces it once;
- * which step has a question, for lists. Does not own: when time is running out, and what is overdue
- * (`records/risk.ts`).
+ * which step has a question, for lists. Does not own: when time is running out, and when an execution is
+ * overdue (`records/risk.ts`).
  */
 
 import { type Plan, type PlanStep, recoveryOf } from '../plan/plan.ts';

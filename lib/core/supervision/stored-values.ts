@@ -1,8 +1,8 @@
 /**
  * Large values of executions that are gone: how long their objects are kept, and when they are removed.
  *
- * Owns: the mark that says since when an execution is gone, and what a read implies. Does not own: the keys
- * of values (`records/large-values.ts`), listing and reading (`supervisor/audit-values.ts`).
+ * Owns: the mark that records since when an execution is gone, and the consequence of a read. Does not own:
+ * the keys of values (`records/large-values.ts`), listing and reading (`supervisor/audit-values.ts`).
  *
  * Invariants
  * - V5 no object is removed while the record of its execution, in its life, exists: the record must have been
@@ -32,7 +32,7 @@ interface Stored {
   readonly storedAt: number;
 }
 
-/** The part of a listing that belongs to one life of an execution, or some of it. */
+/** A listing's objects of one life of an execution, or some of them. */
 export interface ValuesOfLife {
   readonly executionId: string;
   readonly life: string;

@@ -2,8 +2,8 @@
  * Time that passed on the clock but not for attempts: the clock was set forward, or all processes were
  * stopped.
  *
- * Owns: its shape, and how much of a span it covers. Does not own: noticing it (`supervisor/outage.ts`), what
- * it lengthens (`step/lease.ts`): only an attempt's own time, never a time that a workflow waits.
+ * Owns: its shape, and how much of a span it covers. Does not own: noticing it (`supervisor/outage.ts`), the
+ * times that it extends (`step/lease.ts`): only an attempt's own time, never a time that a workflow waits.
  */
 
 export interface Away {

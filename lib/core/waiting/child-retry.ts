@@ -44,8 +44,8 @@ export const goesOnWithChildren = (step: PlanStep, { status, children }: Step): 
     (status === 'fenced' && ((hasTries(step) && !isCleanEnd(children)) || keepsRounds(children))));
 
 /**
- * True if the current round is retried, under a number of its own: it is over and has left nothing, while the
- * rounds before it, and what it began with, stay.
+ * True if the current round is retried, under its own number: it has ended and left no effects, while the
+ * rounds before it, and the message or input that it began with, stay.
  */
 export const triesRoundAgain = (children: Children): boolean => keepsRounds(children) && isCleanEnd(children);
 

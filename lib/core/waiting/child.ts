@@ -239,7 +239,7 @@ export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-end
   const record = state.steps[news.step];
   // After a retry of the execution, the notice of a stopped one may still come.
   if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return nothing();
-  // A notice of an earlier try is outdated: the later try was recorded because of it.
+  // A notice of an earlier try is outdated, because the later try was recorded in answer to it.
   if ((news.try ?? 1) !== tryOf(record?.children)) return nothing();
   if (!hasChildren(step) || isTerminal(execution.status)) return nothing();
   if (knownVersion(record?.children, news.index) >= news.end.version) return nothing();

@@ -2,9 +2,9 @@
  * The step that waits for a place in its execution's lane. The lane answers it, as a person answers an
  * approval.
  *
- * Owns: its position in the queue, when it queues, reads the lane again and leaves, what is written then,
- * until when it keeps its place. Does not own: the writes at the lane between two decisions, and who gets a
- * place (`engine/lanes.ts`).
+ * Owns: its position in the queue; when it queues, reads the lane again and leaves, and the writes for this;
+ * until when it keeps its place. Does not own: the writes at the lane between two decisions, and which
+ * execution gets a place (`engine/lanes.ts`).
  *
  * S12 each of its writes is one transaction with the execution, whose wake time is its next check, or the end
  * of its time. N3 a time to check is set once and only renewed: a process that decided from an older record
@@ -289,8 +289,7 @@ export const staysInLane = (
 };
 
 /**
- * The decision about an execution whose end is announced but which has not left its lane; undefined for
- * others.
+ * Decides about an execution whose end is announced but which has not left its lane; undefined for others.
  */
 export function leftAfterEnd(execution: Execution, event: Evaluation): Decision | undefined {
   const { lane } = execution;

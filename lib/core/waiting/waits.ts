@@ -1,19 +1,19 @@
 /**
- * WAITS[kind]: until when a step of each kind waits, what is written at that time, and its words; and the
- * message that ends a wait before it.
+ * WAITS[kind]: until when a step of each kind waits, the write at that time, and its words; and the message
+ * that ends a wait earlier.
  *
- * Owns: waiting for a time, an answer, a message and a place, and the time of a step that waits for none of
- * them (`within`); which message a step or a round takes. Does not own: an answer and its question in the
- * inbox (`questions/callback.ts`), accepting (`scheduler/messages.ts`) and reading a message
+ * Owns: waiting for a time, an answer, a message and a place, and the time limit of a step that waits for
+ * none of them (`within`); which message a step or a round takes. Does not own: an answer and its question in
+ * the inbox (`questions/callback.ts`), accepting (`scheduler/messages.ts`) and reading a message
  * (`engine/mailbox.ts`), the record of a round (`rounds.ts`), a place (`lane.ts`), stopping executions whose
  * time is over (`execution/child-rules.ts`).
  *
- * L1 every wait ends by its time, and its row says what the step is then. A new kind of wait is a row.
+ * L1 every wait ends by its time, and its row gives the step's status then. A new kind of wait is a row.
  *
  * One transaction of step, execution and mailbox takes a message, so it is taken once, and not in a pause
  * that began since the read. A mailbox that was read before a step's turn may lack later messages, so each
- * write makes it unknown. A message accepted by the end of the step's time is taken, however late that is
- * noticed; a later one stays for the next step with its name.
+ * write makes it unknown. A message accepted by the end of the step's time is taken, even if this is noticed
+ * late; a later one stays for the next step with its name.
  */
 
 import {
@@ -62,7 +62,7 @@ import { noPlace } from './lane.ts';
 import { awaitedBy, neverBegun, roundGiven } from './rounds.ts';
 
 interface Wait<Of extends PlanStep> {
-  /** Until when a step waits whose turn it is; undefined if it does not wait. */
+  /** Until when a step waits whose turn has come; undefined if it does not wait. */
   until(step: Of, snapshot: Snapshot, record: Step | undefined): number | undefined;
   /** The step at that time. */
   atTime(step: Of, snapshot: Snapshot, record: Step, inputs: DecisionInputs): Step;
@@ -151,7 +151,7 @@ const PLACE: Wait<LaneStep> = {
   coming: () => ({ what: 'it fails, unless its lane has a place before', who: 'supervisor' }),
 };
 
-/** For a step that waits for none of these, while no attempt of it is under way: its time. */
+/** The wait of all other steps, while none of their attempts is under way: until the step's time is over. */
 const WITHIN: Wait<PlanStep> = {
   until: (step, snapshot, record) => {
     const isRunning = hasChildren(step) && isIn(record, 'running') && record?.children?.stop === undefined;
@@ -192,7 +192,7 @@ export function waitEndsAt(step: PlanStep, snapshot: Snapshot): number | undefin
 export const waitsUntil = (step: PlanStep, snapshot: Snapshot): number | undefined =>
   waitOf(step, snapshot.steps[step.name]) === WITHIN ? undefined : waitEndsAt(step, snapshot);
 
-/** When a wait whose turn has come is over; undefined if the data contains no time. */
+/** Returns when a wait whose turn has come is over; undefined if the data contains no time. */
 function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
   if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
   const isLeftOut = leftOutIn(exprOf(step), snapshot) !== undefined;
@@ -342,8 +342,8 @@ const messageIn = (
 ): KnownMailbox['messages'][string] | undefined => (Object.hasOwn(messages, id) ? messages[id] : undefined);
 
 /**
- * The first message with that name, if it or a later one was accepted in time: the clocks of two senders
- * differ. One whose message is lost is skipped.
+ * Returns the first message with that name, if it or a later one was accepted in time: the clocks of two
+ * senders differ. Skips messages whose body is lost.
  */
 function nextEntry(
   { mailbox, messages }: KnownMailbox,
@@ -376,7 +376,8 @@ function taking(state: Snapshot, { name }: Taking, found: Found, event: Evaluati
       step,
       // Writes the execution, too: nothing is taken in a pause or after a stop.
       execution: executionAfter(execution, 'adopt', event, {}),
-      // Also by a round that fails of it: a retry of the execution would fail of the same one again.
+      // The message is also taken by a round that fails because of it: after a retry of the execution it
+      // would fail because of the same message again.
       taken: takenFrom(found, name, event),
     },
     evaluateNext([name]),
