@@ -32,6 +32,7 @@ const PRIVATE_4 = listOf(
 );
 /** All allocated addresses; the others are reserved, or local, or contain a version 4 address. */
 const GLOBAL_6 = listOf('2000::/3');
+const NAT64 = listOf('64:ff9b::/96');
 const PRIVATE_6 = listOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');
 
 /**
@@ -44,11 +45,14 @@ const LATTICE = listOf('169.254.171.0/24 fd00:ec2:80::/64');
 const MACHINE = listOf('127.0.0.0/8 ::1/128');
 
 /**
- * True if the address is public. A version 4 address written as a version 6 one is not global, so it is not.
+ * True if the address is public. A version 4 address in a version 6 one is public only if NAT64 translates to
+ * it: where DNS64 answers, each name has such an address.
  */
 export function isPublic(address: string): boolean {
   if (isIPv4(address)) return !PRIVATE_4.check(address, 'ipv4');
-  return isIPv6(address) && GLOBAL_6.check(address, 'ipv6') && !PRIVATE_6.check(address, 'ipv6');
+  if (!isIPv6(address)) return false;
+  if (NAT64.check(address, 'ipv6')) return !PRIVATE_4.check(address, 'ipv6');
+  return GLOBAL_6.check(address, 'ipv6') && !PRIVATE_6.check(address, 'ipv6');
 }
 
 /** True if an address that is not public may still be reached. */

@@ -1,7 +1,8 @@
 /**
  * Status machines of 50 messages each, on the local cloud while agents, schedulers and supervisors are killed
  * at random, and on a server that is killed again and again: each message is taken once, in the order in
- * which it was sent (M1, M2, M3).
+ * which it was sent (M1, M2, M3). `EXECUTIONS=200 npm run test:nightly -- messages --testTimeout 7200000` plays
+ * more of them.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -16,7 +17,7 @@ import { type Client, createClient } from '../../lib/client.ts';
 import { freePort } from '../../local/processes/free-port.ts';
 import type { machine } from './machine/workflow.ts';
 
-const EXECUTIONS = Number(process.env['EXECUTIONS'] ?? 20);
+const EXECUTIONS = Number(process.env['EXECUTIONS'] ?? 3);
 const SEED = Number(process.env['SEED'] ?? 57);
 const MESSAGES = 50;
 const KILLED_EVERY_MS = 2_000;
@@ -59,7 +60,7 @@ test('on the local cloud each message is taken once, in order, whatever is kille
   } finally {
     await cloud.stop();
   }
-}, 3_600_000);
+});
 
 test('on a server each message is taken once, in order, however often it is killed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-machine-'));
@@ -90,4 +91,4 @@ test('on a server each message is taken once, in order, however often it is kill
     server.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   }
-}, 3_600_000);
+});
