@@ -1,11 +1,11 @@
 /**
- * Turns the answer of an agent's code into a step's output, or says why it cannot.
+ * Turns the answer of an agent's code into a step's output, or returns the reason why it cannot.
  *
  * Owns: the conversion to JSON, the check against the agent's schema, the size, how a wrong answer is shown
- * to a person, and what is kept of progress. Does not own: what follows (`core/step/report.ts`).
+ * to a person, and the part of progress that is kept. Does not own: what follows (`core/step/report.ts`).
  *
- * S6 even if an answer is wrong, the work is done. So nothing here rejects: if a schema or a property throws,
- * that is a wrong answer, not an unknown outcome.
+ * S6 even if an answer is wrong, the work is done. So no function here rejects: if a schema or a property
+ * throws, that is a wrong answer, not an unknown outcome.
  */
 
 import type { Agent } from '../core/plan/agent.ts';

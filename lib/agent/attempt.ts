@@ -101,7 +101,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     progress: (token) => {
       const kept = progressToken(token);
       if (kept === undefined) return;
-      // The highest number counts until a heartbeat writes it.
+      // Until a heartbeat writes it, the highest number counts.
       const known = pulse.progress?.token;
       if (typeof known === 'number' && !isAdvance(known, kept)) return;
       pulse.progress = { token: kept, at: ports.clock.now() };
@@ -188,7 +188,7 @@ async function inTime(
     const first = await Promise.race([work, ports.clock.sleep(limitMs, finished).then(() => undefined)]);
     if (first !== undefined) return first;
     if (latestAt() <= ports.clock.now()) break;
-    // Part of that time does not count: it was skipped while this process slept.
+    // A part of that time does not count: it was skipped while this process slept.
     if (time.untilAt > ports.clock.now()) continue;
     const laterAt = await timeOverNow(ports, claim, finished);
     if (laterAt <= ports.clock.now()) break;

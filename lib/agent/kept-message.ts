@@ -52,12 +52,12 @@ export class KeptMessage {
     this.#beganWithMs = leftMs();
   }
 
-  /** Tells a claim what it needs to know about the message that is handled now. */
+  /** Tells a claim if the message that is handled now was kept. */
   get about(): { readonly isKept?: true } {
     return this.#steps > 0 ? { isKept: true } : {};
   }
 
-  /** Notes which attempts were carried on. */
+  /** Logs the attempt if it was carried on. */
   claimed({ log }: Ports, { execution: executionId, step, attempt }: Message): void {
     if (this.#steps > 0) log.note({ what: 'carried-on', executionId, step, attempt });
   }

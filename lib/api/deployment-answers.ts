@@ -62,7 +62,10 @@ export interface WorkflowPauseView {
   readonly lastPause?: EndedPause;
 }
 
-/** The message that a round begins with: how long it is waited for, or the reference that gives this. */
+/**
+ * The message that a round begins with, and the time limit of the wait for it, or the reference that gives
+ * this limit.
+ */
 export interface RoundMessageView {
   readonly name: string;
   readonly withinMs?: number;

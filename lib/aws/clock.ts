@@ -21,7 +21,10 @@ export interface MachineTime {
 
 export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => performance.now() };
 
-/** A smaller step back is a misreading, not a set clock: the step forward after it does not count. */
+/**
+ * A smaller step back counts as a misreading, not as a set clock, so the step forward after it does not
+ * count.
+ */
 const SET_BACK_MS = 1_000;
 
 /** The machine's time when `elapsed` was zero lies between these two. */
@@ -68,7 +71,10 @@ export class ProcessClock implements Clock {
     if (isForward || read.to < this.#wallOrigin.from - SET_BACK_MS) this.#wallOrigin = read;
   };
 
-  /** How often this clock has followed the machine's, which may only have been corrected: measure again. */
+  /**
+   * How often this clock has moved with the machine's clock. That may have been a correction, so measure
+   * again.
+   */
   readonly steps = (): number => this.#steps;
 
   /** @param byMs how far this clock is behind the store's; below zero: ahead of it */

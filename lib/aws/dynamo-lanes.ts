@@ -35,7 +35,10 @@ const PLACE_DIGITS = 15;
 const ID_CHARS = 800;
 /** How long the record is kept after `emptyAt`. */
 const KEPT_MS = 400 * 86_400_000;
-/** A place may be up to nine tenths of the longest wait older than the wait itself; pauses add to that. */
+/**
+ * How long an entry of the queue is kept. It may be older than its wait by nine tenths of the longest wait,
+ * and pauses add to that.
+ */
 const QUEUED_KEPT_MS = 3 * KEPT_MS;
 
 function partitionOf(lane: string): string {

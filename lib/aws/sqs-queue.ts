@@ -20,7 +20,7 @@ import type { Queue, QueueDepth } from '../core/ports.ts';
 const BATCH = 10;
 const MAX_DELAY_S = 900;
 
-/** Counts the messages that this process is handling; each handler may soon send something. */
+/** Counts the messages that this process is handling; each handler may soon send messages. */
 export interface AtWork {
   messages: number;
 }

@@ -281,7 +281,9 @@ async function tell(
   }
 }
 
-/** The most that are carried on in one go if each ends at once; the others have their wake times. */
+/**
+ * The maximum number that are carried on at a time if each ends at once; the others have their wake times.
+ */
 const MAX_CARRIED = 20;
 
 /**

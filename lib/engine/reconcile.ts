@@ -119,7 +119,7 @@ function evaluationOf(
     type: 'evaluate',
     by,
     ...looked,
-    // An answer may have corrected a clock that was ahead, but no read is later than now.
+    // The store's answer may have set back a clock that was ahead, so the time of the read is limited to now.
     readAt: Math.min(looked.readAt, inputs.now),
     ...(lostRace ? { lostRace } : {}),
     ...(laneLeft ? { laneLeft } : {}),

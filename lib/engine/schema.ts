@@ -14,7 +14,7 @@ import { JSON_LIMITS, type JsonLimits } from '../core/values/json.ts';
 import { type Misfit, misfitOf, misfitText } from '../core/values/issues.ts';
 import { cut } from '../core/values/text.ts';
 
-/** Allows for a value of 16 MB that is made of small ones. */
+/** Limits that allow a value of 16 MB that consists of small values. */
 const LARGE_JSON_LIMITS: JsonLimits = { ...JSON_LIMITS, nodes: 2_000_000 };
 
 type Place = Pick<Ports, 'largeValues'>;

@@ -2,7 +2,8 @@
  * Compares the concurrent executions that a deployment may take with the account's limit.
  *
  * Owns: the sum, and the messages about it at synthesis. Does not own: the settings. The account is unknown
- * at that time, so too much is a warning; only what no account with that limit can provide is refused.
+ * at that time, so a sum that is too large is a warning; it is refused only if no account with that limit
+ * could provide it.
  */
 
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';

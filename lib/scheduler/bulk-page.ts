@@ -253,8 +253,8 @@ async function answerApproval(
   );
   const isMeant = (name: string): boolean => (state.questions?.[name]?.openedAt ?? 0) <= createdAt;
   const meant = open.filter(isMeant);
-  // An answer given since then either repeats the same person's answer, or means that this one is refused,
-  // although another question may have been asked later.
+  // If this question was answered since then, either the same person repeats the answer, or this answer is
+  // refused, even if another question was asked later.
   const [answered] = names.filter(
     (name) =>
       SETTLED.has(state.steps[name]?.status ?? '') &&

@@ -206,7 +206,10 @@ async function removeEach(erasure: Erasure, found: readonly Removable[]): Promis
 
 const lifeIn = (key: string): string => key.split('/')[2] ?? '';
 
-/** Removes the values of all lives: a start that died, or found the execution, has left some of its own. */
+/**
+ * Removes the values of all lives. A start that died, or that found the execution, may have left values of a
+ * life of its own.
+ */
 async function removeValues(
   { values }: Erasure,
   id: string,

@@ -28,7 +28,10 @@ export interface Trigger {
   readonly from: 'event' | 'message' | 'webhook';
   /** The form of a webhook's body, if it is not JSON. */
   readonly body?: 'form';
-  /** References of source `input` read the event. With `answers` it is the callback's output. */
+  /**
+   * The input, whose references with the source `input` read the event. With `answers` it is the callback's
+   * output.
+   */
   readonly input: Expr;
   /** The parts of the key, which together distinguish events; each must have a value. */
   readonly key: readonly Expr[];

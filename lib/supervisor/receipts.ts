@@ -27,11 +27,13 @@ interface Entry {
   readonly due: number;
   readonly failed: number;
   readonly oldestOverdueMs: number;
-  /** True if the latest sweep found something due before the tick's end. */
+  /** True if the latest sweep found an execution due before the tick's end. */
   readonly busy: boolean;
   /** When this supervisor last wrote the shard's receipt. */
   readonly writtenAt?: number;
-  /** Executions by missing agent, met in the whole tick: it meets each waiting one at least once. */
+  /**
+   * By missing agent, the executions that the whole tick has met; it meets each waiting one at least once.
+   */
   readonly missing: Missing;
   /** How many agents were missing in the shard's last receipt. */
   readonly told: number;

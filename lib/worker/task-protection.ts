@@ -15,7 +15,7 @@ import { errorName } from '../core/values/errors.ts';
 const LONGEST_MINUTES = 2_880;
 /** Added to an attempt's limit, for its start and its report. */
 const RESERVE_MS = 300_000;
-/** Added on top, so that not every attempt needs a new request. */
+/** Added to each protection, so that not every attempt needs a new request. */
 const SHARED_MS = 1_800_000;
 const ANSWER_WITHIN_MS = 5_000;
 

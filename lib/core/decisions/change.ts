@@ -26,8 +26,8 @@ export interface DecisionInputs {
 }
 
 /**
- * Fields to change; one given as `undefined` is removed. `status` is needed only if the event has several
- * targets.
+ * The fields to change; a field given as `undefined` is removed. `status` is needed only if the event has
+ * several targets.
  */
 export type StepChanges = Partial<OrUndefined<Step>>;
 export type ExecutionChanges = Partial<OrUndefined<Execution>>;

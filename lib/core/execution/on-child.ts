@@ -135,7 +135,7 @@ function gathered(
   const isStay = record.status === 'compensating';
   const most = mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES);
   const output = outputOf(step, record, event.outputs, most);
-  // Not the list fails but the step that reads its outputs, because the list may have other uses.
+  // The step that reads the list's outputs fails, not the list, because the list may have other uses.
   const isOfList = step.kind === 'map' || plan.tolerated !== undefined;
   if (lostBytes !== undefined && !isOfList && isRead(plan, step.name)) {
     const failure = lostValue('the answers of its executions', lostBytes);

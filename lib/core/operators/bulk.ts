@@ -134,7 +134,7 @@ export function possibleStatuses({ action }: BulkCommand): readonly ExecutionSta
       return ['running', 'waiting'];
     case 'resume':
       return ['paused'];
-    // An execution that asks is open, and never simply running.
+    // An execution that asks a question is open, but its status is never 'running'.
     case 'resolve':
       return STATUS_GROUPS.open.filter((status) => status !== 'running');
     case 'approve':

@@ -104,8 +104,8 @@ const DEEDS: Readonly<Partial<Record<Choice, Deed>>> = {
 };
 
 /**
- * The act that a resolution counts as, if the execution goes on because of a person's word; undefined if it
- * ends.
+ * Returns the act that a resolution counts as, if it lets the execution go on; undefined if it ends the
+ * execution.
  */
 export const deedOf = (choice: Choice): Deed | undefined => DEEDS[choice];
 
@@ -167,7 +167,10 @@ const isAboutStep = ({ kind }: Incident): boolean => kind === 'recovery' || kind
 const answerText = (plan: Plan, state: Snapshot, incident: Incident): string =>
   `a person answers incident ${incident.number}; without an answer '${choiceOfTime(plan, state, incident)}' is chosen`;
 
-/** The default may date from a time when there still was a way back. */
+/**
+ * Returns the default choice, adapted to the present state: it may date from a time when a way back still
+ * existed.
+ */
 function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
   const { status } = state.execution;
   // The execution may have been stopped meanwhile.

@@ -113,8 +113,8 @@ function undoChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incident,
 }
 
 /**
- * The work is done, but its agent's answer is not an output. No choice may repeat or forget the work: a
- * person gives the right answer, or has the agent asked again.
+ * Returns the choices when the work is done, but its agent's answer is not an output. No choice may repeat or
+ * forget the work: a person gives the right answer, or has the agent asked again.
  */
 function choicesForAnswer(
   plan: Plan,
@@ -240,7 +240,7 @@ function recoveryAfter(
   { step, record, variant, incident, answer, isCertain, failure }: Resolving,
   inputs: DecisionInputs,
 ): Step | undefined {
-  // Offered for a pause only.
+  // This choice is offered for a pause only.
   if (answer.choice === 'resume') return undefined;
   const isAgain = answer.choice === 'retry' || answer.choice === 'retry-with-input';
   const isProbed = incident.wrongAnswer !== undefined && variant?.effect === 'probed';

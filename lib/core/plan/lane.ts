@@ -24,8 +24,8 @@ export function laneOf(plan: Plan): LaneStep | undefined {
 export const longestMs = (plan: Plan): number => plan.withinMs + (laneOf(plan)?.withinMs ?? 0);
 
 /**
- * Puts the lane's step before all others. After a retry they do not need it done: each waits for the lane
- * itself.
+ * Puts the lane's step before all others. After a retry the others do not need it to be done, because each
+ * waits for the lane itself.
  */
 export const inLane = (lane: LaneStep | undefined, steps: readonly PlanStep[]): readonly PlanStep[] =>
   lane === undefined

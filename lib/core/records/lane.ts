@@ -36,7 +36,7 @@ export interface Lane {
 export interface OwnLane {
   /** The lane's hash: it contains no value of an input. */
   readonly key: string;
-  /** 0 to 9, given at the start. */
+  /** The priority, 0 to 9, given at the start. */
   readonly priority?: number;
   /** The epoch in which the execution got its place. */
   readonly admitted?: number;

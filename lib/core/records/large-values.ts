@@ -45,7 +45,9 @@ export const mostBytes = (
   beside: number = MAX_VALUE_BYTES,
 ): number => (values === undefined ? inRecord : beside);
 
-/** Without brackets, as in an item's name: they have a meaning in addresses and file patterns. */
+/**
+ * Names the step without the brackets of an item's name, which have a meaning in addresses and file patterns.
+ */
 export const holderOf = (step: string): ValueHolder => `step.${step.replace('[', '.').replace(']', '')}`;
 
 /**

@@ -74,7 +74,7 @@ export interface Incident extends Asked {
    * cannot be undone.
    */
   readonly kind: 'recovery' | 'undo' | 'pause' | 'deadline';
-  /** `deadline`: a step that is not over and has no attempt under way, if there is one. */
+  /** For `deadline`: a step that is not over and has no attempt under way, if there is one. */
   readonly step?: string;
   /**
    * The step's version when the incident was opened: if a later version needs a person again, that is another

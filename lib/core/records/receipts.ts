@@ -178,8 +178,8 @@ export interface ReleaseReceipt {
 const RELEASES_OVERLAP_MS = 120_000;
 
 /**
- * @param at when the supervisor that asks began
- * @returns the next receipt; 'kept' if the stored one is right, 'later' if this cannot be known yet
+ * Returns the next receipt; 'kept' if the stored one is right, 'later' if this cannot be known yet.
+ * @param at when the calling supervisor began
  */
 export function releaseAfter(
   before: ReleaseReceipt | undefined,

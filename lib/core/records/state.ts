@@ -224,7 +224,7 @@ export interface Accepted {
   readonly at: number;
   /** Until when it may act, unless it is known to be over. */
   readonly untilAt: number;
-  /** A probe's `notDone` counts if the probe was made from this time on. */
+  /** A probe's `notDone` counts only if the probe was made at this time or later. */
   readonly askFrom: number;
   /** The pause before the first probe; later pauses grow from it. */
   readonly everyMs: number;
@@ -288,7 +288,7 @@ export interface Step {
    * it.
    */
   readonly key: number;
-  /** The variant of the recovery, with its agent and input, that the key is for: 0 is the first. */
+  /** The variant of the recovery, with its agent and input, that the key belongs to: 0 is the first. */
   readonly keyVariant: number;
   /** The key's input if a person gave it. */
   readonly keyInput?: Json;

@@ -45,7 +45,7 @@ const REASONS: Readonly<
 const MIN_SPREAD_MS = 5_000;
 const MAX_SPREAD_MS = 300_000;
 
-/** When deferred work comes back: at `at`, or spread from then on. */
+/** Returns when deferred work comes back: at `at`, or at a random time after that. */
 export function backAt({ at, why, since = at }: NotBefore, { now, random }: DecisionInputs): number {
   if (!REASONS[why].isSpread) return at;
   const spreadMs = Math.min(Math.max((now - since) / 2, MIN_SPREAD_MS), MAX_SPREAD_MS);

@@ -67,7 +67,7 @@ export function keyOfClaim(step: Pick<AgentStep, 'recovery'>, before: Step): Ste
   const isSame = isSameVariant && isSameInput(keyInput, before.keyInput);
   const isNext = before.keySpent === true || (before.attempt > 0 && !isSame);
   return {
-    // The former key is closed: its outcome is known, it is undone, or it has no effect and is over.
+    // The former key is closed: its outcome is known, it is undone, or its attempt had no effect and is over.
     ...(isNext ? { mayHaveActed: false } : {}),
     key: isNext ? before.key + 1 : before.key,
     keyVariant,

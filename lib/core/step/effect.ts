@@ -106,8 +106,8 @@ function soFar(record: Step): Effect['is'] {
 }
 
 /**
- * Until when work acts that a service has accepted, or may have accepted before its attempt died. Work
- * without a lasting effect does not count.
+ * Returns until when work may act that a service has accepted, or may have accepted before its attempt died.
+ * Work without a lasting effect does not count.
  */
 function acceptedUntil({ effect, acceptsMs, settleMs }: AgentStep, record: Step): number {
   const isOver = record.status === 'done' || record.status === 'compensated';

@@ -36,7 +36,7 @@ const HEARTBEATS_OF_SILENCE = 1.5;
 
 /**
  * True if the lease ended for lack of progress: it was cut short for that, and the attempt sent heartbeats
- * until its end. When this is noticed proves nothing: to a late observer every attempt, even a dead one, is
+ * until its end. The time of the check proves nothing: when checked late, every attempt, even a dead one, is
  * beyond its time without progress.
  */
 export const endedByStall = (step: AgentStep, record: LeasedStep): boolean =>

@@ -206,7 +206,7 @@ function withoutProbe(ending: Ending, vain: StepChanges): Step {
   return givesUp(record, inputs, changes, isAsked);
 }
 
-/** If the service has no wish, the pause before the first probe … */
+/** The pause before the first probe, if the service does not ask for another one … */
 const FIRST_ASK_MS = 30_000;
 /** … and, before each later one, the part of the time since then: long work is probed less and less often. */
 const PART_OF_AGE = 0.1;

@@ -42,7 +42,7 @@ export const variantOf = (step: AgentStep, stage: number): AgentStep =>
 export const variantNumber = (step: Recovered, stage: number): number =>
   step.recovery.slice(0, stage).filter(changes).length;
 
-/** The step in the variant with this number. */
+/** Returns the step in the variant with this number. */
 export function variantAt(step: AgentStep, number: number): AgentStep {
   if (number === 0) return step;
   const all = knownVariants(step);

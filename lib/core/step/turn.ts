@@ -176,14 +176,14 @@ export const isTurnToBegin = (step: PlanStep, snapshot: Snapshot): boolean =>
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluateExpression(step.when, scopeOf(snapshot)) === true;
 
-/** True if the end of a child is not recorded yet: it may be under way, even if no record shows its start. */
+/** True if the end of a child is not recorded yet. It may be under way, even if no record shows its start. */
 export const hasOpenChildren = (children: Children | undefined): boolean =>
   children !== undefined && Object.keys(children.ended).length < children.count;
 
 /**
- * The number of the last successful round before the current one, or, during an undo, before the one that is
- * being undone; 0 if there is none. Failed tries do not count: another try follows only one that left no
- * effect, or that a person vouched for.
+ * Returns the number of the last successful round before the current one, or, during an undo, before the one
+ * that is being undone; 0 if there is none. Failed tries do not count, because another try follows only if a
+ * try left no effect, or a person vouched for that.
  */
 export function roundBelow({ rounds, try: latest = 1 }: Children): number {
   let number = (rounds?.compensating ?? latest) - 1;

@@ -95,7 +95,7 @@ export type ValuesVerdict =
   | { readonly kind: 'keep' }
   /** The execution was found gone for the first time. */
   | { readonly kind: 'mark'; readonly key: string }
-  /** The execution exists again. */
+  /** The execution exists again, so its marks are removed. */
   | { readonly kind: 'unmark'; readonly keys: readonly string[] }
   /** The keys to remove; they include the marks once nothing else is left. */
   | { readonly kind: 'remove'; readonly keys: readonly string[] };
@@ -125,7 +125,10 @@ export interface ValuesAudit {
   readonly startedAt: number;
   /** Where the next run continues; absent if the pass is over. */
   readonly cursor?: string;
-  /** Objects listed, executions newly marked as gone, objects removed, lives that could not be handled. */
+  /**
+   * Counts: objects listed, executions newly marked as gone, objects removed, lives that could not be
+   * handled.
+   */
   readonly listed: number;
   readonly marked: number;
   readonly removed: number;

@@ -31,8 +31,8 @@ export const marked = (error: Error, mark: ErrorMark | undefined): Error =>
 export class TransientError extends Error {
   override name: string = 'TransientError';
   /**
-   * The service's own wish, a duration ('5s') or seconds; overrides the recovery's backoff where it is
-   * longer.
+   * The pause that the service asked for, a duration ('5s') or seconds. It replaces the recovery's backoff if
+   * it is longer.
    */
   readonly retryAfter: string | number | undefined;
 

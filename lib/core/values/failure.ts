@@ -1,11 +1,11 @@
 /**
  * The stored form of an error: a code, and a message that includes its causes.
  *
- * Owns: the text, its bounds, and what never gets into it. Does not own: what follows from a failure
+ * Owns: the text, its limits, and what must never be in it. Does not own: what follows from a failure
  * (`step/recovery.ts`).
  *
  * S17 contains no stack, and only an error's name, code and message: a cause that is not an error may be a
- * payload. `fetch` says only "fetch failed"; its cause says what happened.
+ * payload. Causes are included, because the message of `fetch` is only "fetch failed".
  */
 
 import { type ErrorMark, isError, marked, markOf } from './errors.ts';
@@ -18,7 +18,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** The code of a probe's failure to tell. */
+/** The code of a probe that cannot tell if the work was done. */
 export const CANNOT_TELL = 'cannot-tell';
 
 /**

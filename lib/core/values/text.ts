@@ -103,8 +103,8 @@ const UNITS = [
 ] as const;
 
 /**
- * A number that was counted up to a bound: '7', or '≥ 10,000' if there are more. 'At least 0' is unknown:
- * '–'.
+ * Prints a number that was counted up to a limit: '7', or '≥ 10,000' if there are more. 'At least 0' means
+ * unknown: '–'.
  */
 export function countText(count: number, atLeast?: true): string {
   if (atLeast !== true) return count.toLocaleString('en');

@@ -105,7 +105,7 @@ export function triedAgain(record: Step, { stop: _over, ...children }: Children)
 export const isCanceledKeepingEffects = ({ status, end, cause }: Execution): boolean =>
   (end?.status ?? status) === 'failed' && cause?.kind === 'cancel';
 
-/** The version of the end after which it must be retried, or was. */
+/** Returns the version of the end after which the execution must be retried, or was. */
 export const restartedAfter = (children: Children | undefined, index: number): number | undefined =>
   children?.restartedAfter?.[tryOf(children) + index];
 

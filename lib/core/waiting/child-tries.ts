@@ -258,7 +258,10 @@ export function stepOnceStopped(
   return stepAfter(record, 'fail-undo', inputs, { ...changes, status: 'compensation-failed', failure });
 }
 
-/** True if all had succeeded before they could be stopped, and their effects stay: the step is then done. */
+/**
+ * True if all executions succeeded before they could be stopped, and their effects stay: the step is then
+ * done.
+ */
 export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
   record.status === 'compensating' &&
   !isStopping(record) &&

@@ -106,7 +106,7 @@ export function plannedOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop 
       return only(startOf(0, planId, input, isPart));
     const message = `the input of its execution has ${bytes} bytes; at most ${most} are allowed`;
     const failure = leftOut ?? { code: 'input-too-large', message };
-    // Another try may have another input: take this one's place.
+    // Another try may have another input, so this one's place is taken.
     return step.recovery === undefined
       ? failure
       : only({ ...startOf(0, planId, null, isPart), refused: failure });

@@ -179,7 +179,7 @@ export function roundGiven(
   const { awaits: _, inputAt, ...before } = children.rounds ?? NONE;
   const { body, received } = message;
   const rest = roundInputIn(state, record);
-  // The record names a lost value, too, which fails the step before the round begins.
+  // The record also names a value that is lost; it makes the step fail before the round begins.
   const input = isJsonObject(rest) ? { ...rest, message: body } : undefined;
   const failure = input && tooLarge(input, state, received?.id, body);
   if (failure !== undefined) return neverBegun(record, inputs, failure, true);
