@@ -212,8 +212,8 @@ async function inTime(
 }
 
 /**
- * When the step's time is over, counting pauses since the claim; during a pause, when to ask again. If the
- * store does not answer, the time is over now.
+ * Returns when the step's time is over, counting pauses since the claim; during a pause, when to ask again.
+ * If the store does not answer, the time is over now.
  */
 async function timeOverNow(ports: Ports, { planStep, state }: Claim, finished: Latch): Promise<number> {
   const execution = await Promise.race([

@@ -65,11 +65,7 @@ export interface Worker {
    * @internal
    */
   readonly lacks?: Failure;
-  /**
-   * What this process knows of the agent's breaker.
-   * @default it calls regardless of the breaker
-   * @internal
-   */
+  /** The agent's breaker, as this process sees it. @default it calls regardless of the breaker @internal */
   readonly breaker?: ProcessBreaker;
   /**
    * Limits how many attempts may begin per second, over all processes.

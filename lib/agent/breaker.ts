@@ -77,7 +77,10 @@ interface Known {
 export class ProcessBreaker {
   readonly #agent: string;
   #known: Known | undefined;
-  /** Numbers reads as they begin and writes when they are done: of two answers the later one counts. */
+  /**
+   * Numbers the answers: a read at its beginning, a write at its end. Of two answers the one with the higher
+   * number counts.
+   */
   #order = 0;
   readonly #unwritten = new Unwritten();
   /** Set if the latest call failed while the breaker was closed: others may have opened it since. */

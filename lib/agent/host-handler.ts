@@ -1,7 +1,7 @@
 /**
  * The Lambda function of several agents, each behind its own queue.
  *
- * Owns: finding a record's agent, when an agent's module is loaded and how long that may take, what its
+ * Owns: finding a record's agent, when an agent's module is loaded and how long that may take, and what its
  * agents share: ports, plans, evaluations under way. Does not own: an agent's worker (`handler.ts`), carrying
  * on (`carry-on.ts`), which agents share a function (`infra/agent-hosts.ts`).
  *

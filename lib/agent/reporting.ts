@@ -63,7 +63,8 @@ export async function performAndReport(
   if (report.codeReturned && !lost) return;
   const { codeReturned } = await work;
   if (!codeReturned) return;
-  // Others wait for the process deadline of an attempt that lost its lease; its end spares them that (S10).
+  // Other attempts wait until the process deadline of an attempt that lost its lease; recording its end
+  // shortens that wait (S10).
   const { state, planStep, token } = claim;
   await recordDeath(ports, plans, {
     executionId: state.execution.id,

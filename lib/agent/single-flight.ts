@@ -39,8 +39,9 @@ export class SingleFlight {
   }
 
   /**
+   * Evaluates, or waits for an evaluation that covers this call.
    * @param evaluate reads first. It runs for this caller alone if no other evaluation is under way, else once
-   * for all that waited
+   * for all waiting callers
    * @throws the error of the evaluation that covered, or preceded, the caller's
    */
   async take(executionId: string, affected: AffectedSteps, evaluate: Evaluate): Promise<void> {

@@ -286,7 +286,7 @@ export interface Overview {
     readonly count: number;
     readonly atLeast?: true;
     readonly byKind: Readonly<Partial<Record<Question['kind'], number>>>;
-    /** The question whose time ends first. */
+    /** The question with the earliest deadline. */
     readonly next?: {
       readonly executionId: string;
       readonly kind: Question['kind'];

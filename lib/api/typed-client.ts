@@ -129,8 +129,8 @@ export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workf
     options: Omit<StartOptions, 'input'> & { readonly input: InputOf<W[Name]> },
   ) => Promise<Started & { readonly executionId: ExecutionId<OutputOf<W[Name]>> }>;
   /**
-   * Starts an execution as `start` does, and answers at its end, or after `wait` (25 s); `endedAt` is there
-   * only if it has ended. The caller needs the right to read what it starts.
+   * Starts an execution as `start` does, and answers at its end, or after `wait` (25 s). `endedAt` is absent
+   * if it has not ended by then. The caller needs the right to read the executions that it starts.
    */
   readonly run: <Name extends keyof W & string>(
     workflow: Name,

@@ -104,7 +104,10 @@ export class IndexKeys {
     this.#at = next.key.at;
   }
 
-  /** Where to continue after the last key taken; there must be one, now or in the given cursor. */
+  /**
+   * Returns the cursor after the last key taken. There must be one, from this reader or from the given
+   * cursor.
+   */
   cursor(): string {
     const places = this.#partitions.flatMap(({ place, last }) =>
       last !== undefined && last.at === this.#at ? [`${place}/${cursorText(last.item)}`] : [],
@@ -203,7 +206,7 @@ class Partition {
   }
 }
 
-/** Which of the items that are read to return; read units are spent on all. */
+/** The filter of the items to return. Read units are spent on all items that are read. */
 export interface Answered {
   /** @default every one */
   readonly condition?: Condition | undefined;

@@ -32,9 +32,9 @@ const END_BYTES = 100;
 const units = (bytes: number): number => Math.ceil(bytes / UNIT);
 
 /**
- * The item for the input if that costs less than the input in the record; otherwise undefined.
+ * Returns the item for the input if that costs less than the input in the record; otherwise undefined.
  * @param whole the record's item with its input
- * @param isRemoved ended executions are removed one day
+ * @param isRemoved true if ended executions are removed after a retention
  */
 export function inputApart(execution: Execution, whole: Item, isRemoved: boolean): Item | undefined {
   if (execution.inputKey !== undefined || execution.inputAt !== undefined) return undefined;

@@ -82,7 +82,7 @@ export const ENV = {
 export interface HostSettings {
   /** The agents to which the function hands messages itself, without a queue. */
   readonly carries: readonly string[];
-  /** How long it does so, in ms. @default as `kept-message.ts` */
+  /** For how long it hands messages on itself, in ms. @default the limit in `kept-message.ts` */
   readonly longestMs?: number;
   /** Rates by agent, such as '50/s'. */
   readonly rates: Readonly<Record<string, string>>;

@@ -111,7 +111,8 @@ async function leave(ports: Ports, lanes: Lanes, work: LaneWork, handedOn: Hande
     const known = await lanes.readLane(lane);
     const holders = known?.holders ?? [];
     const rest = holders.filter((one) => !isSameEntry(one, own));
-    // This process may have left before, and died before the executions that it placed had recorded it.
+    // This process may have left the lane before, and died before the executions that it placed had recorded
+    // their places.
     isFull ||= work.wasIn && lap === 0 && rest.length === holders.length;
     const { kept, unwritten } = isFull ? await checked(ports, rest) : { kept: rest, unwritten: [] };
     const most = limitOf(work, known);

@@ -1,13 +1,13 @@
 /**
- * Finds what an agent's code looks for at run time and its asset does not contain: a file beside it, a
- * package whose name is computed, a native module.
+ * Finds files and packages that an agent's code looks for at run time but that its asset does not contain: a
+ * file beside it, a package whose name is computed, a native module.
  *
- * Owns: the search in the bundle, and what to write instead. Does not own: what settings add
+ * Owns: the search in the bundle, and the remedy in the message. Does not own: what settings add
  * (`brought-along.ts`).
  *
- * esbuild names calls whose module is computed; the rest is found in the text, without its comments. In the
- * author's own code an existing file is certain to be needed, so its absence is refused. In packages only a
- * run could tell, so there is a warning for each package that the author imports.
+ * esbuild names calls whose module is computed; the others are found in the text, without its comments. In
+ * the author's own code an existing file is certain to be needed, so its absence is refused. In packages only
+ * a run could show it, so there is a warning for each package that the author imports.
  */
 
 import { existsSync, readFileSync } from 'node:fs';

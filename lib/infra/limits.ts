@@ -1,13 +1,13 @@
 /**
- * Refuses at synthesis what AWS would refuse in the middle of a deployment, with a number and a remedy.
+ * Refuses at synthesis a deployment that AWS would refuse halfway, with a number and a remedy.
  *
  * Owns: the limits that a deployment can reach, how it is measured against them, how its workflows can be
  * distributed over several stacks. Does not own: limits of single settings, which are refused where they are
  * set (`agent-settings.ts`, `triggers.ts`).
  *
  * Other limits cannot be reached within these, as `limits.test.ts` shows with the fullest stack: the size of
- * the template, of policies (the CDK moves what does not fit into a role's own policies to managed ones), of
- * the dashboard.
+ * the template, of policies (the CDK moves statements that do not fit into a role's own policies to managed
+ * ones), of the dashboard.
  */
 
 import { basename, dirname } from 'node:path';

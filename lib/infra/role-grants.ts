@@ -1,8 +1,8 @@
 /**
- * What each function's role may do with the table, the bucket, the buses and the queues.
+ * Grants each function's role its permissions on the table, the bucket, the buses and the queues.
  *
- * Owns: which role needs what. Does not own: the actions of each grant (the parts themselves), grants to
- * others (`grants.ts`).
+ * Owns: which role needs which grant. Does not own: the actions of each grant (the parts themselves), grants
+ * to others (`grants.ts`).
  */
 
 import type { IEventBus } from 'aws-cdk-lib/aws-events';

@@ -158,7 +158,7 @@ function problemOf(plan: Plan, state: Snapshot, command: Command, now: number): 
   return notMeant(state, command) ?? commandProblem(plan, state, command, now);
 }
 
-/** Refuses a command other than a cancel if no more command ids can be remembered. */
+/** Refuses any command but a cancel if no more command ids can be remembered. */
 function refuseWhereFull(execution: Execution, { type, commandId }: Command, now: number): void {
   if (type === 'cancel' || commandId === undefined || !isMemoryFull(execution, now)) return;
   throw refuse(
@@ -191,7 +191,7 @@ async function acting(
   return entry(scheduler, state, by, 'gave-input');
 }
 
-/** Why a retry does not apply to this execution: it failed, or asked, after the retry's `asOf`. */
+/** Returns why a retry does not apply to this execution: it failed, or asked, after the retry's `asOf`. */
 function notMeant(state: Snapshot, command: Command): string | undefined {
   if (command.type !== 'retry' || command.asOf === undefined) return undefined;
   const { asOf } = command;

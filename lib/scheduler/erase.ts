@@ -127,7 +127,10 @@ const lastNewAt = ({ startedAt }: Execution, records: readonly Found[]): number 
     ),
   );
 
-/** @returns its records that existed, and the execution of another life if there is one now */
+/**
+ * Removes the execution's own record. @returns its records that existed, and the execution of another life if
+ * there is one now
+ */
 async function removeOwn(
   { erasure, judged }: Erasing,
   id: string,

@@ -62,7 +62,7 @@ type FirstStart = Omit<StartRequest, 'workflow' | 'idempotencyKey' | 'by'>;
 export interface MessageRequest {
   readonly name: string;
   readonly body: Json;
-  /** A message repeated with it counts once. @default a new id for each call */
+  /** A message that is repeated with this id counts once. @default a new id for each call */
   readonly id?: string;
   /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;

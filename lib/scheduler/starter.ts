@@ -16,7 +16,7 @@ import { sendMessage } from './messages.ts';
 import { answerOf, type StartMessage, startOf, type Trigger } from './trigger.ts';
 import { type Scheduler, start } from './start.ts';
 
-/** Codes that trying again cannot change: the event, the mapping or the workflow must be changed. */
+/** Codes that another try cannot change: the event, the mapping or the workflow must be changed. */
 const FOR_GOOD: ReadonlySet<string> = new Set([
   'already-closed',
   'bad-event',
@@ -39,8 +39,8 @@ export type StartOutcome =
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /**
- * Starts or sends what a message asks for. Rejects if the outcome is unknown: then the message must be
- * delivered again.
+ * Starts an execution or sends a message, as the queue's message requests. Rejects if the outcome is unknown:
+ * then the message must be delivered again.
  */
 export async function startFrom(
   scheduler: Scheduler,
@@ -61,7 +61,8 @@ export async function startFrom(
     const { input, key, to, startWith } = startOf(trigger, message);
     const tags = { trigger: name };
     if (send !== undefined && to !== undefined) {
-      // Tagged like starts by the trigger that starts with this key: its later event then finds this start.
+      // Has the same tags as the starts of the trigger with this key, so that the trigger's later event finds
+      // this start.
       const first = startWith && { ...startWith, tags: { trigger: send.startedBy ?? name } };
       const where = { workflow, key: to, ...defined({ startWith: first }) };
       // The key itself may be longer than an id.

@@ -45,7 +45,7 @@ interface Room {
 interface RateLimit {
   readonly since: number;
   readonly breaker: Promise<Breaker | undefined>;
-  /** The room in the queue, read only if more messages are wanted than are sent freely. */
+  /** The room in the queue, read only if more messages are needed than are sent without a check. */
   room: Promise<Room> | undefined;
   wanted: number;
   sent: number;

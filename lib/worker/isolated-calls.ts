@@ -363,7 +363,7 @@ export function performCalls(
         ),
       );
     underWay.set(call.number, running);
-    // The guard's answer if it cannot stop the thread: the call whose code has not waited yet.
+    // The guard reads this if it cannot stop the thread: the call whose code runs and has not waited yet.
     entered[0] = call.number;
     void current.run(running, perform, own, running).finally(() => underWay.delete(call.number));
     entered[0] = 0;

@@ -118,8 +118,8 @@ export class OwnProcess {
   }
 
   /**
-   * Waits until it is ready for calls, or never will be. Its silence counts from now: it may have been
-   * frozen.
+   * Waits until the process is ready for calls, or can never be. Its silence counts from now, because this
+   * process may have been frozen.
    */
   async awaited(signal?: AbortSignalLike): Promise<void> {
     if (this.#startedAs !== undefined) return;
@@ -319,7 +319,10 @@ export class OwnProcess {
     this.#onStarted(how);
   }
 
-  /** Checks only after the messages that have arrived meanwhile: this process may have been blocked. */
+  /**
+   * Checks only after handling the messages that have arrived meanwhile, because this process may have been
+   * blocked.
+   */
   #watch(): void {
     this.#watching ??= setInterval(() => setImmediate(() => this.#pulse()), PULSE_MS);
   }

@@ -266,7 +266,9 @@ function recoveryAfter(
   return stepAfter(record, RECOVERY_EVENT[answer.choice], inputs, { ...changes, ...again });
 }
 
-/** The failure of a question without an answer in time: it says so, and what happens to finished work. */
+/**
+ * The failure of a question without an answer in time. Its text says this, and what happens to finished work.
+ */
 function unanswered(
   { failure: { code, message }, wrongAnswer }: Incident,
   choice: Choice,

@@ -198,8 +198,8 @@ export interface AttemptContext {
 }
 
 /**
- * The ms until the attempt must be over entirely: for the code that runs its author's code, not for that
- * code.
+ * How many ms are left until the attempt must be over entirely. For the code that runs the author's code, not
+ * for the author's code itself.
  */
 export const PROCESS_TIME_LEFT_MS: unique symbol = Symbol('process-time-left');
 

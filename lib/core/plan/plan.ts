@@ -22,7 +22,7 @@ export interface RetryStage extends Tries {
   readonly kind: 'retry';
 }
 
-/** Other parameters, from here on. */
+/** Tries with other parameters from here on. */
 export interface WithInputStage extends Tries {
   readonly kind: 'withInput';
   readonly input: Expr;

@@ -56,8 +56,8 @@ export interface EarlierPauses {
 }
 
 /**
- * How long it was paused since then, from a sum of pauses: exact if all of them are later, otherwise rather
- * too much than too little.
+ * Returns how long it was paused since then, from a sum of pauses: exact if all of them are later, otherwise
+ * too much rather than too little.
  */
 export const summedSince = ({ ms, endedAt }: EarlierPauses, sinceAt: number): number =>
   Math.min(ms, Math.max(0, endedAt - sinceAt));

@@ -27,7 +27,7 @@ export type Deed =
 /** By person, what they did. */
 export type People = Readonly<Record<string, Deed>>;
 
-/** An event's entry of a person's act. */
+/** A person's act, as an event enters it. */
 export interface Acted {
   readonly person: string;
   readonly deed: Deed;

@@ -189,7 +189,7 @@ export interface Attempt {
   readonly mode: Mode;
   /** The number of its effect key; absent for 1. */
   readonly key?: number;
-  /** Absent for 0. */
+  /** The variant of the recovery; absent for 0, the first. */
   readonly variant?: number;
   /** Set if a person gave its input. */
   readonly given?: true;

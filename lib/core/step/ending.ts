@@ -93,8 +93,8 @@ export const ended = (
 });
 
 /**
- * True if a person had a wrong answer asked for again: whatever the result, the work is done, and a person is
- * asked once more before it is undone.
+ * True if a person asked for the answer again after a wrong one. Whatever the result, the work is done, and a
+ * person is asked once more before it is undone.
  */
 export const isKnownDone = ({ record, isOnFailure }: Ending): boolean =>
   record.wrongAnswer !== undefined && record.mayHaveActed && !isOnFailure;

@@ -56,7 +56,10 @@ function behindAttempts(record: Step | undefined): Undoable {
   return record.status === 'failed' || record.status === 'fenced' ? 'never' : 'undecided';
 }
 
-/** May count before the child's creation is recorded, because the process that created it may have died. */
+/**
+ * Tells if a child that is such a point can be undone. It counts before its creation is recorded, because the
+ * process that created it may have died.
+ */
 function behindChild(step: PlanStep, state: Snapshot): Undoable {
   const { children } = state.steps[step.name] ?? {};
   if (children === undefined) return mayHaveChildren(step, state) ? 'after-stop' : 'now';
@@ -81,8 +84,9 @@ export const isPointUnderWay = (plan: Plan, state: Snapshot): boolean =>
   });
 
 /**
- * True if the end of its time only makes a person be asked, unless a question is open already. While an
- * attempt of a point of no return is under way, it may still turn out that everything can be undone.
+ * True if the end of the execution's time leads only to a question to a person, and no question is open
+ * already. While an attempt of a point of no return is under way, it is false, because everything may still
+ * be undone.
  */
 export const isAskedAtDeadline = (plan: Plan, state: Snapshot): boolean =>
   isForward(state.execution.status) &&

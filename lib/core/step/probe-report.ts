@@ -129,7 +129,7 @@ function foundNothing(ending: Ending): Step {
   }
   const { stage, stageAttempt } = record;
   const permanent = record.isPermanent === true;
-  // It was not charged, because a dead service had made it fail (S9), so the attempt is still to come. Or a
+  // The attempt is still to come if it was not charged, because a dead service had made it fail (S9), or if a
   // person had work retried that counted as done: no attempt has performed it since.
   const isOwed = stageAttempt === 0 || isKnownDone(ending);
   const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;

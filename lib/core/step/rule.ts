@@ -26,7 +26,7 @@ export interface Due {
   readonly coming?: () => Coming;
 }
 
-/** What the due times depend on besides the state. */
+/** The inputs of the due times besides the state. */
 export interface Timing {
   /** The clock before the state was read. */
   readonly readAt: number;
@@ -43,7 +43,8 @@ export interface Rule {
   /** S12 the wake time is the earliest of these. Absent if only a write makes the rule due. */
   readonly dueAt?: (plan: Plan, state: Snapshot, timing: Timing) => readonly Due[];
   /**
-   * What `apply` is about to do, in words: by the note of its write, or, without a write, by what comes next.
+   * The texts for what `apply` is about to do, by the note of its write or, without a write, by the kind of
+   * its next act.
    */
   readonly says: Readonly<Record<string, string>>;
   /** Set if it also applies to a state that was not just read. */

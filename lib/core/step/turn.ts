@@ -206,7 +206,7 @@ export const answersOwed = (step: PlanStep, record: Step): number => {
   return (children.rounds?.done ?? 0) + (children.ended[0]?.status === 'succeeded' ? 1 : 0);
 };
 
-/** True if its failure is tolerated and its output contains the earlier rounds' answers. */
+/** True if the step's failure is tolerated and its output contains the earlier rounds' answers. */
 const keepsAnswers = (record: Step | undefined): boolean =>
   record?.status === 'tolerated' && record.children?.rounds !== undefined;
 

@@ -85,7 +85,7 @@ export class InterruptedError extends Error {
 
 /** Stands for an answer that cannot leave its process: the work is done, and its output is lost. */
 export class Unsendable {
-  /** Why it cannot. */
+  /** Why the answer cannot leave its process. */
   readonly message: string;
 
   constructor(message: string) {

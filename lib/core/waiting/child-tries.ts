@@ -120,8 +120,8 @@ export const isPlaceHolder = ({ status, version }: Pick<ChildEnd, 'status' | 've
   status === 'canceled' && version === 1;
 
 /**
- * True if another try may follow: it failed, or its time was over, and it left nothing. Only a person retries
- * an execution that an operator canceled.
+ * True if another try may follow: this one failed, or its time was over, and it left no effects. Only a
+ * person retries an execution that an operator canceled.
  */
 const mayFollow = ({ status, clean }: ChildEnd): boolean =>
   clean && (status === 'compensated' || status === 'failed');
@@ -138,7 +138,10 @@ const pastTry = (record: Step, failure: Failure, now: number): Attempt => ({
   ...defined({ message: record.children?.rounds?.received?.id }),
 });
 
-/** How many are kept; beyond that rounds and tries can no longer be distinguished. */
+/**
+ * The maximum number of failed tries that are kept; with more, rounds and tries can no longer be
+ * distinguished.
+ */
 const MOST_FAILED = 100;
 
 /** The rounds so far, if the current try has failed and another follows. */
@@ -197,8 +200,8 @@ export const tryTimes = ({ execution, steps }: Snapshot): number[] =>
 export const MAX_STOPS = 50;
 
 /**
- * Executions that may be under way, that a reader of an older state may still begin, or that succeeded and
- * are recalled. One that was stopped with another goal is stopped again.
+ * Returns the indexes of executions that may be under way, that a reader of an older state may still begin,
+ * or that succeeded and are recalled. One that was stopped with another goal is stopped again.
  */
 export function indexesToStop(count: number, children: Children | undefined, goal: StopGoal): number[] {
   const below = children?.stop?.goal === goal ? children.stop.below : 0;
