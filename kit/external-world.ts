@@ -56,7 +56,13 @@ const wires = new WeakMap<ExternalWorld, Wire>();
 /** Routes the requests to this world through `wire` from now on. */
 export const connect = (world: ExternalWorld, wire: Wire): unknown => wires.set(world, wire);
 
-/** A new external world without effects. */
+/**
+ * A service for tests, in memory and without effects yet: fakes of agents act on it by `ctx.idempotencyKey`,
+ * and `crashEverywhere({ world })` judges what it finds there.
+ * @example
+ * const world = externalWorld();
+ * export const id = await world.actOnce('order-1.pay', 'charge');
+ */
 export function externalWorld(): ExternalWorld {
   const entries: Entry[] = [];
   const standing = (key: string, kind: string | undefined): Entry[] =>

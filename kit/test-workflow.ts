@@ -42,6 +42,7 @@ export type { OpenIncident, TestRun } from './test-run.ts';
  * const trial = testWorkflow(order, { agents: [handler] });
  * export const run = await trial.start({ orderId: 'o-1' });
  * @throws SteadfastError `missing-agent`, `not-a-handler`, `bad-agents`: each says what to pass;
+ * `bad-option` for an option that does not exist, `bad-rate` and `unknown-agent` for one of `rates`,
  * `workflow-refused` for a reference that synthesis refuses
  */
 export function testWorkflow<I>(workflow: Workflow<I>, options: TestOptions): WorkflowTest<I> {

@@ -26,7 +26,8 @@ async function provided<Value extends object | string>(value: Provided<Value>, n
 }
 
 /**
- * Sends a token with every call, for a JWT authorizer or a server with tokens.
+ * Sends a token with every call, for a JWT authorizer or a server with tokens. If the function fails, the
+ * call rejects with `no-credentials`.
  * @param token a token, or a function that is called before each request, because tokens expire
  * @example
  * export const client = createClient({ url: 'https://orders.example', authorization: bearer('the token') });
@@ -67,7 +68,8 @@ export interface AwsSignatureOptions {
 }
 
 /**
- * Signs each request for an API behind IAM, or for a service of AWS. A body must be text.
+ * Signs each request for an API behind IAM, or for a service of AWS. A body must be text. If `credentials` is
+ * a function that fails, the call rejects with `no-credentials`.
  * @example
  * const credentials = { accessKeyId: 'AKIA', secretAccessKey: 'secret' };
  * export const authorization = awsSignature({ region: 'eu-central-1', credentials });

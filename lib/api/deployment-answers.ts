@@ -39,13 +39,23 @@ export interface Workflows {
   readonly items: readonly WorkflowView[];
 }
 
-/** The forms that a person can fill in, as far as the schemas describe them. */
+/**
+ * The forms that a person can fill in, for a page that starts executions or answers incidents. Each is there
+ * only if the schema can be written as JSON Schema, and in at most 32 KB; a form that is not there is no
+ * error.
+ */
 export interface WorkflowForms {
   /** JSON Schema of the input of a start. */
   readonly input?: Json;
-  /** An example input that its author has written in `example-input.json`. */
+  /**
+   * The input in `example-input.json` beside the workflow. Absent if the folder does not have the workflow's
+   * name, or if the file is no JSON or has more than 32 KB.
+   */
   readonly example?: Json;
-  /** By step: JSON Schema of another input, and of the output that an answer or a person gives. */
+  /**
+   * By step: JSON Schema of another input, and of the output that an answer or a person gives. Absent for all
+   * steps if together they have more than 512 KB.
+   */
   readonly steps?: Readonly<Record<string, { readonly input?: Json; readonly output?: Json }>>;
 }
 

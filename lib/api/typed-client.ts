@@ -25,15 +25,20 @@ type OutputOf<W> = W extends Workflow<infer _, infer O> ? O : Json;
 
 /** Only in the type: the output of the execution. */
 declare const ANSWERS: unique symbol;
+/** The part of an `ExecutionId` that only the compiler sees: the type of the output. */
 export interface Answering<O> {
   readonly [ANSWERS]?: O;
 }
+/**
+ * An execution's id: a text that carries, for the compiler alone, the type of its workflow's output, so that
+ * `get` and `waitForEnd` answer with it. Any text is an `ExecutionId` of an output of unknown form.
+ */
 export type ExecutionId<O = Json> = string & Answering<O>;
 
 /** An execution with the output of its workflow. */
 export type Execution<O = Json> = Omit<ExecutionView, 'output'> & { readonly output?: O };
 
-/** The open incidents, approvals and callbacks, and how people answer them. */
+/** Open incidents, approvals and callbacks, and how people answer them: `client.questions`. */
 export interface Questions {
   /** Lists all open questions, the earliest deadline first. */
   readonly list: AnyClient['incidents'];
@@ -45,7 +50,7 @@ export interface Questions {
   readonly reject: AnyClient['reject'];
 }
 
-/** How external systems answer a callback, by its token. */
+/** How an external system answers a callback, by its token: `client.callbacks`. */
 export interface Callbacks {
   /** Completes the callback with the step's output. The same answer again gets the same reply. */
   readonly complete: AnyClient['completeCallback'];
@@ -55,7 +60,10 @@ export interface Callbacks {
   readonly heartbeat: AnyClient['heartbeatCallback'];
 }
 
-/** One command for many executions. */
+/**
+ * One command for many executions: `client.bulk`. `create` and `collect` find them, and nothing happens to
+ * them before `confirm` (or `answer`, for an approval).
+ */
 export interface Bulks {
   /** Creates the command and begins to collect the executions. Nothing acts before it is confirmed. */
   readonly create: AnyClient['makeBulk'];
@@ -69,7 +77,7 @@ export interface Bulks {
   readonly answer: AnyClient['answerBulk'];
 }
 
-/** The workflows of the deployment. */
+/** The workflows of a deployment, and how operators pause their starts: `client.workflows`. */
 export interface DeployedWorkflows {
   /** Lists all workflows, with their steps and pauses, without forms. */
   readonly list: AnyClient['workflows'];
@@ -81,7 +89,7 @@ export interface DeployedWorkflows {
   readonly resume: AnyClient['resumeWorkflow'];
 }
 
-/** The agents of the deployment. */
+/** The agents of a deployment, and how operators pause them: `client.agents`. */
 export interface DeployedAgents {
   /**
    * Lists agents with their queues, breakers and latest failures; `needed`: how many open executions have
@@ -117,6 +125,11 @@ type Flat =
   | 'health'
   | 'overview';
 
+/**
+ * The calls of a deployment's API, typed by its workflows: of executions directly, of questions, callbacks,
+ * bulk actions, workflows and agents in groups. All reject with `ApiError`. A call without an answer is
+ * repeated for `retryForMs` under the same key, so that it acts once; `questions.resolve` alone is not.
+ */
 export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>
   extends Pick<AnyClient, Flat>,
     Groups {
@@ -168,6 +181,10 @@ type Where =
       readonly lambda: SchedulerFunction;
     };
 
+/**
+ * The options of `createClient`: where the API is (`url`, or `lambda` with `api: 'none'`), what proves who
+ * calls (`authorization`), and for how long a call without an answer is repeated (`retryForMs`).
+ */
 export type ClientOptions = HowToCall & Where;
 
 interface HowToCall {

@@ -176,7 +176,7 @@ type Sortable = string | number;
 export const eq = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $eq: [toExpr(left), toExpr(right)] });
 /**
- * Not equal.
+ * Not equal: a text, a number, a boolean or null.
  * @example when: ne(w.input.country, 'DE')
  */
 export const ne = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
@@ -289,8 +289,14 @@ type Otherwise<T, D> = unknown extends D
 export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Otherwise<T, D> =>
   condition({ $orElse: [toExpr(value), toExpr(instead)] }) as unknown as Otherwise<T, D>;
 /**
- * Returns the value as one that exists. The condition of the step that reads it must guarantee this: `when:
- * exists(x.output.note)`, `succeeded(x)`, `failed(x)`.
+ * Returns the same reference, which the compiler then takes for one that is always there: a cast, which
+ * checks and replaces nothing when the execution runs. Write it where a condition makes sure of the value:
+ * `when: exists(x.output.note)`, `succeeded(x)` or `failed(x)` of the step; `until: not(exists(last.next))`
+ * of rounds, whose `next` reads `required(last.next)`. Without such a condition the deployment and
+ * `testWorkflow` refuse the workflow (`workflow-refused`), if its schemas can be read; otherwise a value that
+ * is missing is left out, and the receiver's schema decides.
+ * @example
+ * w.step('redeem', sendMail, { to: required(w.input.voucher) }, { when: exists(w.input.voucher) });
  */
 export const required = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as unknown as Ref<T>;
 

@@ -17,6 +17,12 @@ export const EXECUTION_STATUSES = [
   'failed',
   'canceled',
 ] as const;
+/**
+ * The status of an execution. Under way: `running`; `waiting` for a person's answer; `paused` by an operator;
+ * `compensating`, what its steps did is being undone; `following-up`, its end is certain and its on-failure
+ * steps are performed. Ended: `succeeded`; `compensated`, without success and all undone; `failed`, without
+ * success, and something stays or nothing had to be undone; `canceled`.
+ */
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
 export const STEP_STATUSES = [

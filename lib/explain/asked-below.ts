@@ -12,6 +12,7 @@ import { defined } from '../core/values/defined.ts';
 import { countText, timeText } from '../core/values/text.ts';
 import type { Next } from './words.ts';
 
+/** How many people's questions are open in executions that the steps of this one run, and the most urgent. */
 export interface AskedBelow {
   readonly count: number;
   /** Set if there are more than `count`. */

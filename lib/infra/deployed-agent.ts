@@ -77,8 +77,8 @@ export interface AgentProps extends SharedSettings {
 }
 
 /**
- * One agent. Grant it the access that its external service needs:
- * `secret.grantRead(steadfast.agent('charge-card'))`.
+ * One agent of a deployment: its queue, and the function or container that performs it. Grant it the access
+ * that its external service needs: `secret.grantRead(steadfast.agent('charge-card'))`.
  */
 export class AgentFunction extends Construct implements IGrantable {
   readonly agentName: string;

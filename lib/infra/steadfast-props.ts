@@ -118,7 +118,8 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly largeValues?: boolean;
   /**
-   * The name of a table restored from the state table's backup, to be used instead (OPERATIONS.md).
+   * The name of a table restored from the state table's backup, to be used instead (OPERATIONS.md). The
+   * settings of protection, recovery, billing and starts are still of the stack's own table.
    * @default - the state table of this stack is used
    */
   readonly restoredTable?: string;
@@ -269,7 +270,8 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly tuning?: Tuning;
   /**
-   * Alarms and a dashboard for the deployment.
+   * Alarms and a dashboard for the deployment: both; alarms alone; or neither, in which case settings of
+   * alarms are refused, and a `canary` raises none.
    * @default 'alarms-and-dashboard'
    */
   readonly monitoring?: 'alarms-and-dashboard' | 'alarms' | 'none';
@@ -280,7 +282,7 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly metricsBy?: readonly ('workflow' | 'agent')[];
   /**
-   * The topic for every alarm, incidents included.
+   * The topic for every alarm, incidents included. Refused with `monitoring: 'none'`.
    * @default - a new one; for a kept deployment, synthesis warns if it has no subscriptions
    */
   readonly alarmTopic?: ITopic;
@@ -292,7 +294,8 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly canary?: Duration;
   /**
-   * An alarm is raised if this percentage of executions, or more, failed or were undone.
+   * An alarm is raised if this percentage of executions, or more, failed or were undone. Refused with
+   * `monitoring: 'none'`.
    * @default 10
    */
   readonly failureAlarmPercent?: number;

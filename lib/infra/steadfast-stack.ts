@@ -39,7 +39,12 @@ export interface SteadfastStackProps extends StackProps, SteadfastProps {
   readonly alarmEmail?: string;
 }
 
-/** A stack with one deployment, its outputs, and an address for its alarms. */
+/**
+ * A stack with one deployment (`steadfast`), its outputs, and an address for its alarms.
+ * @example
+ * new SteadfastStack(app, 'Shop', { workflows: Workflows.fromFolder('workflows') });
+ * @throws Error as `Steadfast` does
+ */
 export class SteadfastStack extends Stack {
   readonly steadfast: Steadfast;
   /**

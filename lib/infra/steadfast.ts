@@ -77,6 +77,8 @@ const DEFAULT_MEMORY_MB = 384;
 /**
  * A whole deployment: API, queues and functions of the agents, state table, supervisor, alarms, dashboard.
  * @example new Steadfast(stack, 'Orders', { workflows: Workflows.fromFolder('workflows') });
+ * @throws Error for an option that does not exist, has a value that is not allowed, or that another one makes
+ * void: it names the option, and says what to write
  */
 export class Steadfast extends Construct {
   /** The DynamoDB table that holds every execution. */
@@ -286,12 +288,15 @@ export class Steadfast extends Construct {
     return this.letCall(grantee, workflowName, 'messages');
   }
 
-  /** Lets a grantee erase ended executions. */
+  /** Lets a grantee erase ended executions. @throws Error as `grantStart` does, without a workflow */
   grantErase(grantee: IGrantable): Grant {
     return this.scheduler.grantInvoke(grantee, HttpMethod.POST, '/executions/*/erase');
   }
 
-  /** Lets a grantee make every call of the API. */
+  /**
+   * Lets a grantee make every call of the API; with `api: 'none'`, invoke the scheduler's function.
+   * @throws Error for a grantee that is no role or user of this account, if there is an API
+   */
   grantInvoke(grantee: IGrantable): Grant {
     return this.scheduler.grantInvoke(grantee);
   }
@@ -314,27 +319,36 @@ export class Steadfast extends Construct {
     };
   }
 
-  /** A metric of the roles, for a graph or an alarm of your own. */
+  /**
+   * A metric of the roles, for a graph or an alarm of your own, over 5 minutes. Unless `options` says
+   * otherwise, counts are summed, durations (in ms) are their 99th percentile, and gauges their maximum.
+   */
   metric(name: MetricName, options?: MetricOptions): Metric {
     return metricsOf(this.deploymentName)(name, options);
   }
 
-  /** The number of executions started. */
+  /** The number of executions started: the sum over 5 minutes, unless `options` says otherwise. */
   metricStarted(options?: MetricOptions): Metric {
     return this.metric('Started', options);
   }
 
-  /** The number of executions that succeeded. */
+  /** The number of executions that succeeded: the sum over 5 minutes, unless `options` says otherwise. */
   metricSucceeded(options?: MetricOptions): Metric {
     return this.metric('Succeeded', options);
   }
 
-  /** The number of executions that ended as `failed`: not finished, and not completely undone. */
+  /**
+   * The number of executions that ended as `failed`, neither finished nor completely undone: the sum over 5
+   * minutes, unless `options` says otherwise.
+   */
   metricFailed(options?: MetricOptions): Metric {
     return this.metric('Failed', options);
   }
 
-  /** How long the most overdue execution has been waiting for its evaluation, in ms. */
+  /**
+   * How long the most overdue execution has waited for its evaluation, in ms: the maximum over 5 minutes,
+   * unless `options` says otherwise. The alarm `OldestOverdue` is raised at 2 minutes.
+   */
   metricOldestOverdue(options?: MetricOptions): Metric {
     return this.metric('OldestOverdue', options);
   }

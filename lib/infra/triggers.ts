@@ -49,7 +49,7 @@ import { inputProblems } from './trigger-check.ts';
  */
 export type BucketReference = Pick<IBucket, 'node' | 'bucketName' | 'enableEventBridgeNotification'>;
 
-/** The options of every trigger. */
+/** The options of every trigger that starts executions: its name, the input, which events are the same. */
 export type TriggerProps<Input = unknown> = TriggerOptions<Input>;
 
 /** Selects objects of a bucket, and maps each to an input. */

@@ -28,6 +28,7 @@ export interface FolderOptions {
 /** The output of `discover-process.ts`, a line of JSON. */
 export type Discovered = { readonly found: Discovery } | { readonly problem: string };
 
+/** Finds the workflows of a folder while the stack is built: the `workflows` of a `Steadfast`. */
 export const Workflows = {
   /**
    * Every `<folder>/<name>/workflow.ts` (or `.js`), with `agents/<agent>.ts` beside

@@ -51,9 +51,9 @@ export interface CommandTarget {
   readonly folder?: string;
 }
 
-/** The place of the program that does the work. */
+/** The second argument of `remoteAgent`: the Lambda function, address or command that does the work. */
 export type RemoteTarget = LambdaTarget | UrlTarget | CommandTarget;
-/** How the program is reached. */
+/** How the program of a `remoteAgent` is reached: a Lambda function, an HTTP address, or a command. */
 export type RemoteKind = 'lambda' | 'url' | 'command';
 
 const FIELDS: Readonly<Record<RemoteKind, readonly string[]>> = {

@@ -4,7 +4,10 @@
  */
 import { type AwsAnswer, errorAnswer } from '../gateway/aws-call.ts';
 
-/** When a process is killed or frozen. */
+/**
+ * When `kill` or `freeze` of a `LocalCloud` strikes: `'now'`, or at a later event or AWS call of the
+ * function. Counts begin with 1.
+ */
 export type FaultMoment =
   /** Now: every process that is serving an event; if there is none, every warm process. */
   | 'now'
@@ -19,15 +22,15 @@ export type FaultMoment =
   /** The Nth next AWS call, after it was executed and before its answer is sent. */
   | { readonly afterCall: number; readonly operation?: string };
 
-/** The AWS calls of a function that a fault hits. */
+/** The AWS calls of a function that `delay`, `throttle` or `loseReply` strikes: the next `calls` of them. */
 export interface CallFault {
-  /** How many calls it hits; then it is used up. */
+  /** How many calls it hits, 1 or more; then it is used up. */
   readonly calls: number;
   /** Only this operation (`UpdateItem`, `SendMessage`, …). */
   readonly operation?: string;
 }
 
-/** The result of a fault. */
+/** How a fault ended: whether it struck, when, and which processes. */
 export interface FaultHit {
   /**
    * hit · missed: the event ended before `afterMs` · nothing: no process to hit now · cleared: the fault was
@@ -55,7 +58,7 @@ export interface FaultState {
   readonly hits: readonly FaultHit[];
 }
 
-/** A fault that a caller has armed. */
+/** The result of `kill`, `delay` and the like: a fault that has struck, or waits for its moment. */
 export interface ArmedFault {
   /** Identifies it among the armed faults. */
   readonly id: string;

@@ -9,6 +9,7 @@ import { type Files, read, ROOT } from './blocks.ts';
 
 /** Names that examples use without declaring them. */
 const SHOP: Readonly<Record<string, string>> = {
+  app: "declare const app: import('aws-cdk-lib').App;",
   cloud: "declare const cloud: import('steadfast/testing').LocalCloud;",
   stack: "declare const stack: import('aws-cdk-lib').Stack;",
   handler: 'declare const handler: steadfast.AgentHandler;',

@@ -71,7 +71,7 @@ interface WithToken {
   readonly token: Ref<string>;
 }
 
-/** A callback that was declared. */
+/** The result of `w.callback`: `token` goes to the external system, which answers with `output`. */
 export type CallbackHandle<O> = StepHandle<O> & WithToken;
 /** A callback that may fail or be skipped, if its options say so. */
 export type CallbackHandleOf<O, T, W> = HandleOf<O, T, W> & WithToken;
@@ -92,7 +92,7 @@ export interface AnyStepOptions {
   readonly within?: Duration;
 }
 
-/** The options of a step that need not succeed. */
+/** The option of a step that need not succeed, for the execution to go on (`mayFail`). */
 export interface MayFailOptions {
   /**
    * The step may fail: once its effects are certain and undone, the execution continues, and `failed(step)`
@@ -125,7 +125,7 @@ export interface AnswerOptions extends AnyStepOptions, MayFailOptions {
   readonly remindEvery?: Duration;
 }
 
-/** The options of a callback. */
+/** The options of `w.callback`: the form of the answer, and the time for it. */
 export interface CallbackOptions<O> extends AnswerOptions {
   /** Any Standard Schema; an answer that does not fit is refused. */
   readonly output: StandardSchemaV1<unknown, O>;
@@ -141,7 +141,7 @@ export interface CallbackOptions<O> extends AnswerOptions {
   readonly heartbeatEvery?: Duration;
 }
 
-/** The options of an approval. */
+/** The options of `w.approval`: who may answer, within which time, and what applies otherwise. */
 export interface ApprovalOptions extends AnswerOptions {
   /**
    * 'another': four eyes. The answer must come from a person who has not started the execution (for a child:
@@ -168,7 +168,7 @@ export interface ApprovalOptions extends AnswerOptions {
 /** Absent values are left out. */
 type Shown = Ref<unknown> | MaybeRef<unknown, MayBeAbsent> | string | number | boolean | null;
 
-/** The output of an approval. */
+/** The output of an approval, which later steps may read: who answered, and how. */
 export interface Approval {
   /**
    * Always true: a rejection fails the step. To continue after one: `mayFail: true`, and `when: failed(…)`.
@@ -209,7 +209,7 @@ export interface ChildOptions extends AnyStepOptions, MayFailOptions {
 /** The options that apply to each item of a list of workflows. */
 export type ItemOptions = Pick<ChildOptions, 'after' | 'recovery' | 'undo' | 'within'>;
 
-/** The limits for the items of a list. */
+/** How many items of a list run at the same time, and how many may fail. */
 export interface MapLimits {
   /**
    * How many items may run at the same time.
@@ -224,7 +224,7 @@ export interface MapLimits {
   readonly mayFail?: number | `${number}%`;
 }
 
-/** The output of a list's step. */
+/** The output of `w.map`, or of a list of workflows: what each item gave, in order. */
 export interface Mapped<O> {
   /** How many items there were. */
   readonly total: number;

@@ -44,7 +44,7 @@ export interface Startable<Input> {
   };
 }
 
-/** The options of every trigger. */
+/** The options of every trigger that starts executions: its name, the input, which events are the same. */
 export interface TriggerOptions<Input = unknown> {
   /**
    * The trigger's name. Executions that it starts have it as their tag `trigger`. If you change it, you get
@@ -110,13 +110,13 @@ export interface KeyFilter {
   readonly suffix?: string;
 }
 
-/** The bucket that the objects come from. */
+/** The bucket of `onObjectCreated`. */
 export interface ObjectSource {
   /** A name for the bucket, which the stack resolves: `new Steadfast(…, { buckets: { uploads } })`. */
   readonly bucket: string;
 }
 
-/** Selects events of a bus. */
+/** The events of `onEvent`: a pattern, and the bus. */
 export interface EventSource {
   /**
    * The pattern of the events, in JSON with EventBridge's filters: `{ detail: { total: [{ numeric: ['>', 100]
@@ -137,7 +137,7 @@ export interface EventSource {
   readonly bus?: string;
 }
 
-/** When a schedule starts an execution. */
+/** The times of `onSchedule`: a rate or a cron expression of EventBridge, and its time zone. */
 export interface ScheduleSource {
   /** `rate(1 hour)`, or `cron(0 2 * * ? *)` with AWS's six fields. */
   readonly schedule: string;
@@ -201,7 +201,10 @@ export type WebhookTrigger = Declared<
   WebhookSource & Partial<AnswerOptions> & (Partial<TriggerOptions> | SendingOptions)
 >;
 
-/** The exports of `triggers.ts`. */
+/**
+ * What `triggers.ts` exports: the result of `onObjectCreated`, `onEvent`, `onSchedule`, `onMessage` or
+ * `onWebhook`.
+ */
 export type DeclaredTrigger =
   | ObjectTrigger
   | EventTrigger

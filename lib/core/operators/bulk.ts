@@ -16,6 +16,12 @@ import type { ExecutionStatus } from '../moves.ts';
 import { type ListFilter, STATUS_GROUPS } from './list-filter.ts';
 
 export const BULK_ACTIONS = ['retry', 'cancel', 'pause', 'resume', 'resolve', 'approve', 'reject'] as const;
+/**
+ * The command that each execution of a bulk action gets. `retry`, `cancel`, `pause` and `resume` do what the
+ * client's calls of these names do. `resolve` answers its incident with `choice`, `approve` and `reject` its
+ * approval; `step` says which if it has several. An execution in a status in which the action is never
+ * possible is left out and counted.
+ */
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 
 /** The command for each execution; an absent field is as in the command itself. */

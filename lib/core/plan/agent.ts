@@ -131,7 +131,10 @@ export interface AgentSpec {
   readonly isolate?: true;
 }
 
-/** A declared agent: what a workflow names in a step, without its implementation. */
+/**
+ * A declared agent: what a workflow names in a step. Its implementation is elsewhere (`.handler`), so that a
+ * workflow loads none.
+ */
 export interface Agent<I = unknown, O = unknown> {
   readonly kind: 'steadfast:agent';
   readonly spec: AgentSpec;
@@ -156,7 +159,7 @@ export interface AttemptLog {
  */
 type LogLine = (message: string, fields?: Readonly<Record<string, unknown>> | Error) => void;
 
-/** The context of one attempt. */
+/** What one attempt is given as `ctx`: which it is, its key, its time, its signal and its log. */
 export interface AttemptContext {
   /** The execution's id; in a child, the child's own. */
   readonly executionId: string;
@@ -203,7 +206,7 @@ export interface AttemptContext {
  */
 export const PROCESS_TIME_LEFT_MS: unique symbol = Symbol('process-time-left');
 
-/** Work that its service has accepted and does by itself. */
+/** Work that a service has accepted and does by itself: what a probe and an undo find in `ctx.accepted`. */
 export interface AcceptedWork {
   /** The token that `execute` returned. */
   readonly token?: string;

@@ -52,7 +52,7 @@ export interface StandingEffect {
   readonly executionId?: string;
 }
 
-/** The effects of an execution: of everything that can be undone, and of its points of no return. */
+/** The effects of an execution that are still there: of what can be undone, and of points of no return. */
 export interface Standing {
   readonly stands: number;
   readonly mayStand: number;

@@ -9,6 +9,7 @@
  * own work.
  */
 
+/** Who made a call or gave an answer: what the API's authorizer vouches for; on a laptop, what `as` says. */
 export interface Caller {
   /**
    * `local`: on a laptop, where a name is not checked. `trigger`: a schedule, an event or a queue, not a

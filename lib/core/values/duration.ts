@@ -7,7 +7,7 @@
 import { refuse } from './errors.ts';
 import type { Json } from './json.ts';
 
-/** For example '500ms', '30s', '2m', '1h', '7d', '1h30m'. */
+/** A length of time: '500ms', '30s', '2m', '1h', '7d', '1h30m'; other texts are refused (`bad-duration`). */
 export type Duration = string;
 
 const UNIT_MS: Readonly<Record<string, number>> = {

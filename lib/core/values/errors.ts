@@ -25,7 +25,8 @@ export const marked = (error: Error, mark: ErrorMark | undefined): Error =>
   mark === undefined ? error : Object.defineProperty(error, MARK, { value: mark });
 
 /**
- * The work was NOT done and may be tried again: a 503, a refused connection, a full queue.
+ * For an agent to throw: the work was NOT done, and may be tried again (a 503, a refused connection, a full
+ * queue), as the step's recovery says.
  * @example throw new TransientError('the card service answered 503');
  */
 export class TransientError extends Error {
@@ -43,7 +44,9 @@ export class TransientError extends Error {
 }
 
 /**
- * The work was NOT done and trying again cannot help: a declined card, an unknown article.
+ * For an agent to throw: the work was NOT done, and trying again cannot help (a declined card, an unknown
+ * article). Retries are left out; `useAgent`, `withInput` and `askPerson` of the step's recovery follow, and
+ * then the undo.
  * @example throw new PermanentError('the card is declined');
  */
 export class PermanentError extends Error {

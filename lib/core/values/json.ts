@@ -7,6 +7,7 @@
  * (`json-text.ts`).
  */
 
+/** Any JSON value: what inputs, outputs and messages are stored and sent as. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
