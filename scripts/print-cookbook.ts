@@ -22,6 +22,12 @@ const RECIPES = [
   'apology',
 ] as const;
 
+/** Where a reader of a recipe finds its rules. */
+const RULES: Readonly<Record<string, string>> = {
+  poll: 'After the first time it is asked every 30 s, and from five minutes on every tenth of its age, at most every hour, unless `running({ askAfter })` says when: [accepted work](WRITING-AGENTS.md#accepted-work).',
+  rate: 'What else bounds an agent: [calls per second](CONCURRENCY.md#calls-per-second).',
+};
+
 const HEAD = `# Cookbook
 
 Fourteen small workflows, each whole. They lie in \`examples/cookbook\`, and \`test/cookbook.test.ts\` runs them.
@@ -34,7 +40,8 @@ function recipe(name: string): string {
   if (code === '')
     throw new Error(`examples/cookbook/${name}.ts does not begin with "/** Title: what it does. */"`);
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
-  return `\n## ${title}\n\n${sentence}\n\n\`\`\`ts\n${code}\`\`\`\n`;
+  const rules = name in RULES ? ` ${RULES[name]}` : '';
+  return `\n## ${title}\n\n${sentence}${rules}\n\n\`\`\`ts\n${code}\`\`\`\n`;
 }
 
 export const printCookbook = (): string => `${HEAD}${RECIPES.map(recipe).join('')}`;

@@ -32,7 +32,7 @@ export const encodeWith = (service: Encoder) =>
     },
     probe: async ({ accepted: work }) => {
       if (work?.token === undefined) return cannotTell('no job is known');
-      // While it answers `running`, it is asked again.
+      // While it answers `running`, it is asked again: later each time, or when `running({ askAfter })` says.
       const { percent, url } = await service.read(work.token);
       return url === undefined ? running({ progress: percent }) : done({ url });
     },

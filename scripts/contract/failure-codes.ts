@@ -22,7 +22,7 @@ export const FAILURE_CODES: readonly Codes[] = [
       ],
       [
         'lease-ended',
-        'The process died or went silent, and its lease ended.',
+        'The process died or went silent: it did not renew its lease, the time within which it must give a sign.',
         `${PROBED} read the last lines of its log: memory, an endless loop, a process that was killed.`,
       ],
       [

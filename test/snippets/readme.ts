@@ -70,9 +70,7 @@ export class Orders extends Stack {
   }
 }`;
 const client = (block: string): string =>
-  `import type { AwsCredentials } from 'steadfast/client';
-import type { firstGreeting as helloGreeting } from './workflow.ts';
-declare const credentials: AwsCredentials;
+  `import type { firstGreeting as helloGreeting } from './workflow.ts';
 ${block.replace(/^import type \{ helloGreeting.*$/m, '')}
 export const answer = { status, output };`;
 /** A test of an agent other than the existing one. */
