@@ -1,8 +1,8 @@
 /**
  * Status machines of 50 messages each, on the local cloud while agents, schedulers and supervisors are killed
  * at random, and on a server that is killed again and again: each message is taken once, in the order in
- * which it was sent (M1, M2, M3). `EXECUTIONS=200 npm run test:nightly -- messages --testTimeout 7200000` plays
- * more of them.
+ * which it was sent (M1, M2, M3). More of them are played by
+ * `EXECUTIONS=200 npm run test:nightly -- messages --testTimeout 7200000`.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
