@@ -20,7 +20,7 @@ Builds, packs and checks the package, then takes it up in fresh projects. Says w
   --json          ends with one line of JSON
   --help
 `;
-const MAX_TARBALL_KB = 1_326;
+const MAX_TARBALL_KB = 1_340;
 const MAX_FILES = 760;
 const PUBLINT = 'publint@0.3.25';
 const ATTW = '@arethetypeswrong/cli@0.18.5';
