@@ -1,5 +1,5 @@
 /**
- * `steadfast agents`: the state of the agents, and those that a deployment would remove (`--needed`).
+ * `steadfast agents`: shows the state of the agents, or which of them a deployment would remove (`--needed`).
  *
  * Does not own: the other commands about agents (`api-commands.ts`), the comparison (`needed.ts`), the text
  * (`lib/view/deployment.ts`).

@@ -1,7 +1,7 @@
 /**
- * Every command, in the order of the help.
+ * Adds every command, in the order of the help.
  *
- * Does not own: what each does (a row of `api-commands.ts`, or a file of its own), the options that all share
+ * Does not own: the commands (rows of `api-commands.ts`, or separate files), the options that all share
  * (`main.ts`).
  */
 

@@ -1,8 +1,8 @@
 /**
- * The commands that parse, call and print: a row for each.
+ * The commands that only parse, call the API and print: one row each.
  *
- * Owns: their words, and how a row becomes a command. Does not own: the calls (`lib/api/calls.ts` lists their
- * routes), the commands that do more (`all-commands.ts` names all), the layout of answers (`lib/view/`,
+ * Owns: their texts, and turning a row into a command. Does not own: the calls (`lib/api/calls.ts` lists
+ * their routes), the commands that do more (`all-commands.ts` names all), the layout of answers (`lib/view/`,
  * `print-….ts`).
  */
 
@@ -20,7 +20,7 @@ import { inboxText } from './print-inbox.ts';
 import { serverTime } from './server-time.ts';
 import { stoppedText } from './print-standing.ts';
 
-/** The arguments and options of a command; each row says which ones it takes. */
+/** The arguments and options of a command; each row lists the ones it takes. */
 export interface Given {
   readonly id: string;
   readonly step: string;
@@ -35,7 +35,7 @@ export interface Given {
     readonly messageId?: string;
     readonly startWith?: Json;
   };
-  /** Another command, typed with the same global options. */
+  /** The text of another command, with the same global options. */
   readonly typed: (line: string) => string;
 }
 
@@ -46,9 +46,9 @@ interface CommandRow<Answer> {
   readonly does: string;
   /** Options by name, with their text in the help. An input or an output is JSON. */
   readonly options?: Readonly<Record<string, string>>;
-  /** Adds what a row cannot express. */
+  /** Adds options or arguments that a row cannot express. */
   readonly extra?: (command: Command) => Command;
-  /** Examples: what follows the command's name. */
+  /** Examples, without the command's name. */
   readonly examples: readonly string[];
   /** @default the client's call, with the arguments and then the options */
   readonly call?: (api: Client, given: Given) => Promise<Answer>;
@@ -80,7 +80,7 @@ const breakerAnd = ({ agent, breaker }: AgentPauseView, next: string): string =>
 
 const seeIt = ({ typed }: Given, id: string): string => `See what follows: ${typed(`show ${id}`)}\n`;
 
-/** The execution's id may contain dots, if it belongs to a step of another. */
+/** The result of an answer. A child execution's id contains dots. */
 const answeredText = ({ status }: CallbackOutcome, given: Given): string =>
   `${status}\n${seeIt(given, given.id.split('.').slice(0, -2).join('.'))}`;
 
@@ -279,7 +279,7 @@ const ROWS: { readonly [Name in CallName]?: CommandRow<AnswerOf<Name>> } = {
 };
 
 /**
- * Adds what to do to an error of the client, which has sent nothing.
+ * Adds advice to an error of the client that occurred before a request.
  * @throws CliError, or the error unchanged
  */
 const withNextStep =
@@ -307,7 +307,7 @@ function numberOf(text: string): number {
 
 const typedAs = (call: string): string => call.replaceAll(/[A-Z]/g, (big) => `-${big.toLowerCase()}`);
 
-/** A command below another one (`agents try-now`) is added after it. */
+/** Adds the commands; a subcommand (`agents try-now`) after its parent. */
 export function addApiCommands(program: Command, cli: Cli): void {
   for (const [call, row] of Object.entries(ROWS) as unknown as readonly [CallName, CommandRow<unknown>][]) {
     const name = row.name ?? typedAs(call);
@@ -333,7 +333,7 @@ export function addApiCommands(program: Command, cli: Cli): void {
 
 const IN_JSON: readonly string[] = ['input', 'output', 'body', 'startWith'];
 
-/** The options. JSON is parsed here, because commander's parser of an option may not return null. */
+/** Reads the options. JSON is parsed here, because commander's option parsers may not return null. */
 const flagsOf = (command: Command): Given['flags'] =>
   Object.fromEntries(
     Object.entries(command.opts<Readonly<Record<string, string>>>()).map(([name, value]) => [

@@ -1,7 +1,7 @@
 /**
- * Follows an execution, for `show --watch` and every other command that waits.
+ * Follows an execution and prints its changes, for `show --watch` and all commands that wait.
  *
- * Owns: how often it is read, that each change is printed once, and the text while nothing answers. Does not
+ * Owns: how often it is read, printing each change once, and the text while the API does not answer. Does not
  * own: the layout (`print.ts`).
  */
 
@@ -21,7 +21,7 @@ interface Printing {
   readonly clock: Clock;
 }
 
-/** @returns the final status. There will be one, because a workflow has a time limit */
+/** @returns the final status; every execution ends, because a workflow has a time limit */
 export async function printChanges({ api, id, print, clock }: Printing): Promise<ExecutionView> {
   let printed = '';
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * SLOWER, LAST_PAUSE_MS)) {
@@ -40,8 +40,8 @@ export async function printChanges({ api, id, print, clock }: Printing): Promise
 }
 
 /**
- * A call for a command that waits. If the very first call has no answer, it fails like any other command.
- * Later it waits through a restart of the server, and says so.
+ * A `get` for commands that wait. The first call fails if there is no answer; later ones wait, with a
+ * message, while the server restarts.
  */
 export function patient(cli: Cli, api: Client): Client['get'] {
   let state: 'new' | 'there' | 'away' = 'new';

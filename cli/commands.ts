@@ -1,6 +1,6 @@
 /**
- * The commands that choose, wait, or rework an answer: start, show, why; also the client and the words that
- * all commands share. `api-commands.ts` has the other commands.
+ * The commands that choose, wait, or transform an answer: start, show, why. Also the client and the texts
+ * that all commands share. Other commands: `api-commands.ts`.
  *
  * Does not own: the requests (`api/client.ts`), the layout of tables (`print.ts`).
  */
@@ -59,15 +59,15 @@ export function addCommands(program: Command, cli: Cli): void {
   addWhy(program, cli);
 }
 
-/** The exit code by health, so that a check after a deployment can accept one that is degraded. */
+/** The exit code by health, so that a check after a deployment can accept a degraded one. */
 export const EXIT_OF = { healthy: EXIT.ok, degraded: EXIT.degraded, down: EXIT.notSucceeded } as const;
 
 export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ npx steadfast ${line}`).join('\n')}`;
 
 /**
- * The client for the API that all options name. Requests to a deployed API are signed, or carry a token if
- * there is one.
+ * The client for the API of the global options. Requests to a deployed API carry a token if there is one,
+ * otherwise a signature.
  */
 export function client(command: Command): Client {
   const { url, token, as, json, region = regionOf(url) } = command.optsWithGlobals<Shared>();
@@ -85,7 +85,10 @@ export function client(command: Command): Client {
 const isLocal = (url: string): boolean =>
   ['127.0.0.1', 'localhost', '[::1]'].includes(URL.canParse(url) ? new URL(url).hostname : '');
 
-/** @throws CliError `bad-as` if the API is not on this machine: only there is a name accepted unchecked */
+/**
+ * @throws CliError `bad-as` if the API is not on this machine, because only there a name is accepted without
+ * a check
+ */
 function localName(url: string, as: string): string {
   if (!isLocal(url))
     throw new CliError(
@@ -165,7 +168,7 @@ function tagsOf(text: string, before: Readonly<Record<string, string>>): Readonl
 }
 
 /**
- * The text of a file. Bytes that are not UTF-8 are refused, never replaced.
+ * Reads a text file. Bytes that are not UTF-8 are refused.
  * @throws TypeError, or as `readFileSync` does
  */
 export const textOfFile = (file: string): string =>
@@ -193,8 +196,8 @@ const showText = (command: Command, view: ExecutionView): string =>
   executionText(view, serverTime.now(), (line) => invocation(command, line));
 
 /**
- * Prints at once what the command waits for and where to see more; to stderr, because only the answer goes to
- * stdout.
+ * Prints at once what the command waits for and where to see more, to stderr because stdout is for the
+ * answer.
  */
 function sayStarted(cli: Cli, command: Command, { executionId, status }: Started): void {
   const { json } = command.optsWithGlobals<Shared>();
@@ -202,7 +205,7 @@ function sayStarted(cli: Cli, command: Command, { executionId, status }: Started
   else cli.io.err(`${executionId}  ${status}\nSee it: ${pageOf(command, executionId)}\n`);
 }
 
-/** The page of an execution. A local API has it beside itself; for a deployment a command opens it. */
+/** The page of an execution: its address for a local API, or the command that opens it for a deployment. */
 function pageOf(command: Command, executionId: string): string {
   const { url } = command.optsWithGlobals<Shared>();
   return isLocal(url)
@@ -223,8 +226,8 @@ function sayChanges(cli: Cli, view: ExecutionView, known: Map<string, string>): 
 }
 
 /**
- * Waits for the end. It prints once each question that only a person can answer.
- * @param changes prints each change of a step as well
+ * Waits for the end, printing each question to a person once.
+ * @param changes whether to print each change of a step too
  */
 async function showEnd(cli: Cli, command: Command, executionId: string, changes = false): Promise<void> {
   const api = client(command);
@@ -306,7 +309,7 @@ function addShow(program: Command, cli: Cli): void {
     });
 }
 
-/** Prints the changes. On a terminal each replaces the one before. */
+/** Prints the changes. On a terminal, each overwrites the previous one. */
 async function showChanges(cli: Cli, command: Command, id: string): Promise<void> {
   const { json } = command.optsWithGlobals<Shared>();
   const print = (view: ExecutionView): void => {

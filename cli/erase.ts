@@ -1,8 +1,8 @@
 /**
- * `steadfast erase`: removes an ended execution before its retention does.
+ * `steadfast erase`: removes an ended execution before its retention is over.
  *
- * Owns: that nothing is erased without a yes, and that an interrupted erasure can be completed although its
- * execution is no longer shown. Does not own: what may be erased (the API says so).
+ * Owns: the confirmation, and completing an interrupted erasure whose execution is no longer shown. Does not
+ * own: what may be erased (the API says so).
  */
 
 import type { Command } from 'commander';
@@ -46,7 +46,7 @@ function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof ApiError && error.code === 'unknown-execution')) throw error;
 }
 
-/** @throws CliError `not-confirmed` if there is no terminal to ask on */
+/** Asks for confirmation. @throws CliError `not-confirmed` without a terminal */
 async function isAgreed({ io }: Cli, what: string): Promise<boolean> {
   if (io.ask === undefined)
     throw new CliError(

@@ -4,7 +4,7 @@ import type { IncidentPage } from '../lib/api/answers.ts';
 import type { Client } from '../lib/api/client.ts';
 
 const PAGE = 100;
-/** The most questions that are read; a person reads no more. */
+/** The most questions that are read. */
 const MOST_READ = 500;
 
 /** The most urgent questions, read page by page. */

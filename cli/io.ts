@@ -1,12 +1,11 @@
 /**
  * A command's terminal, exit codes and errors.
  *
- * Owns: escaping, the exit codes, the form of a command to type next, the range of a port. Does not own:
- * which error has which exit code (`main.ts`).
+ * Owns: escaping, the exit codes, the text of a command to type next, the range of a port. Does not own: the
+ * exit code of each error (`main.ts`).
  *
  * A failure's message, a reason or an output may contain control sequences. They are escaped in the output of
- * all commands; line ends were removed earlier (`one-line.ts`). The sequences that we write ourselves are a
- * list.
+ * all commands; line ends were removed earlier (`one-line.ts`). Our own sequences are listed in `MOVES`.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -16,8 +15,8 @@ import { printableLines } from '../lib/view/text.ts';
 export const DEFAULT_URL = 'http://127.0.0.1:4510';
 
 /**
- * The source of `--url`, for commander: the `steadfast dev` of this folder, which
- * the next command finds as well.
+ * Marks a `--url` that was taken from the `steadfast dev` of this folder, so that the next command finds it
+ * too.
  */
 export const RUNNING = 'running';
 
@@ -34,12 +33,12 @@ const plain = (text: string): string => (/^[\w:/.@%+~,=-]+$/.test(text) ? text :
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Streams for text, which is written unchanged. */
+/** Streams to which text is written unchanged. */
 export interface Terminal {
   readonly out: (text: string) => unknown;
   readonly err: (text: string) => unknown;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether `out` is a terminal, on which a line can be overwritten. */
+  /** Whether `out` is a terminal, so that a line can be overwritten. */
   readonly isTTY: boolean;
   /** Asks a person to type a line; absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
@@ -49,15 +48,15 @@ export interface Terminal {
 const MOVES = {
   /** Empties the screen. */
   clear: '\u001B[H\u001B[2J',
-  /** Goes back to the begin of the line. */
+  /** Returns to the beginning of the line. */
   back: '\r',
-  /** Likewise, and empties it. */
+  /** Returns to the beginning of the line and clears it. */
   rewrite: '\r\u001B[K',
 } as const;
 
-/** Streams for text in which control characters are escaped. */
+/** Streams that escape control characters. */
 export interface Io extends Terminal {
-  /** Writes a control sequence, on a terminal only. */
+  /** Writes a control sequence, but only to a terminal. */
   readonly move: (move: keyof typeof MOVES) => void;
 }
 
@@ -76,7 +75,7 @@ const asking =
   (question) =>
     ask(printableLines(question));
 
-/** Time, which a test moves. */
+/** The time; tests replace it. */
 export interface Clock {
   now(): number;
   sleep(ms: number): Promise<void>;
@@ -91,7 +90,7 @@ export const CLOCK: Clock = {
 
 export interface Cli {
   readonly io: Io;
-  /** Set by a command that succeeded and has bad news. */
+  /** The exit code of a command that ran successfully; not 0 if its result is bad. */
   exitCode: number;
 }
 
@@ -105,7 +104,7 @@ export const EXIT = {
   notKnown: 6,
 } as const;
 
-/** An error of the command line itself; its message says what to do. */
+/** An error of the command line; its message has advice. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: string;
@@ -118,7 +117,7 @@ export class CliError extends Error {
   }
 }
 
-/** The message of any thrown value, also of an error from another realm. */
+/** The message of any thrown value, even of an error from another realm. */
 export const messageOf = (error: unknown): string =>
   (Object(error) as { message?: string }).message ?? String(error);
 

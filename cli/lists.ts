@@ -1,7 +1,7 @@
 /**
- * The commands about the state of executions: `status`, and `list` with its filters.
+ * The commands `status` and `list`, with the filters.
  *
- * Owns: their options. Does not own: which filters can be combined (the API says so), how a time is written
+ * Owns: their options. Does not own: which filters can be combined (the API says so), parsing a time
  * (`text.ts`), the layout (`print-overview.ts`, `print.ts`).
  */
 
@@ -102,7 +102,7 @@ function countOf(text: string): number {
   throw new InvalidArgumentError(`give 1 to ${MAX_LIMIT}.`);
 }
 
-/** Reads page by page. A page may have fewer items than asked for, or none, and still not be the last. */
+/** Reads all pages. A page with few items, or none, may not be the last. */
 async function collect(
   api: Client,
   { limit, since: _since, until: _until, ...filter }: ListFlags,

@@ -1,10 +1,10 @@
 /**
- * Checks on this machine whether the supervisors' schedule is switched on. If it is off, the verdict about
- * the deployment begins with that.
+ * Checks on a local cloud whether the supervisors' schedule is on. If it is off, the verdict about the
+ * deployment begins with that.
  *
- * Owns: the call of the local cloud's control, and the change of the answer. Does not own: the words
- * (`explain/situation.ts`). On AWS an API may not read its own schedules, so there only overdue executions
- * show it.
+ * Owns: the call of the local cloud's control, and changing the answer. Does not own: the words
+ * (`explain/situation.ts`). On AWS, an API may not read its schedules; there only overdue executions show the
+ * fault.
  */
 
 import { serverTime } from './server-time.ts';
@@ -73,7 +73,7 @@ interface Schedule {
   readonly disabledAt?: number;
 }
 
-/** The schedule that is off; undefined if there is none, or if no local cloud answers. */
+/** The disabled schedule; undefined if there is none, or if no local cloud answers. */
 async function offSchedule(send: typeof fetch, { origin }: URL): Promise<Schedule | undefined> {
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);

@@ -1,8 +1,8 @@
 /**
- * The command line as a function: arguments in, text and an exit code out.
+ * Runs a command line: takes arguments, writes text, returns an exit code.
  *
- * Owns: the options that all commands share, and the form and exit code of every error. Does not own: what
- * the commands do (`all-commands.ts`).
+ * Owns: the options that all commands share, and the text and exit code of every error. Does not own: the
+ * commands (`all-commands.ts`).
  */
 
 import { Command, CommanderError } from 'commander';
@@ -79,19 +79,19 @@ async function programOf(args: readonly string[], cli: Cli): Promise<Command> {
   const { STEADFAST_URL: url } = io.env;
   if (url !== undefined && url !== '') program.setOptionValueWithSource('url', url, 'env');
   else if (running !== undefined) program.setOptionValueWithSource('url', running, RUNNING);
-  // The token is a secret, so it is no option: other users of the machine can read the command line.
+  // The token is not an option, because other users of the machine can read command lines.
   program.setOptionValue('token', io.env['STEADFAST_TOKEN'] || undefined);
   if (args[0] === 'serve') addServe(program, cli);
-  // Imported here, so that a server starts faster, without the other commands.
+  // Imported only here, so that a server starts without loading the other commands.
   else (await import('./all-commands.ts')).addAll(program, cli);
   return program;
 }
 
 function fail(error: unknown, { io }: Cli, program: Command, json: boolean): number {
-  // Commander has printed the error. Its exit code is 1 for wrong usage; ours is another.
+  // Commander has printed the error. Its exit code for wrong usage differs from ours.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { code, message, details, exit } = described(error);
-  // The message names the API's fields; people know the options.
+  // Replaces the API's field names in the message by the options' names.
   const shown = message
     .replace(/"replaces": "([^"]*)"/, '--replaces $1')
     .replace(/; without \?step= it shows all of them$/, '');
@@ -118,7 +118,7 @@ function described(error: unknown): { code: string; message: string; details?: u
   };
 }
 
-/** What to do about an error whose message does not say it. */
+/** Advice for errors whose message has none. */
 function nextStep(code: string, message: string, program: Command): string {
   // Names the option, because the API's message names its field.
   if (message.includes('nothingHappened')) return 'If you have checked, add --nothing-happened\n';
@@ -167,9 +167,7 @@ function nextStep(code: string, message: string, program: Command): string {
   }
 }
 
-/**
- * Codes of commands that are not possible with one execution. Its status says why, and which commands are.
- */
+/** Codes of commands that are impossible for an execution in its state; `show` explains why. */
 const OF_ONE: readonly string[] = [
   'unknown-step',
   'unknown-incident',
@@ -184,7 +182,7 @@ const OF_ONE: readonly string[] = [
 
 function seeIt(code: string, message: string, program: Command): string {
   const [, id] = /\bexecution ([a-z0-9][a-z0-9.-]*[a-z0-9])/.exec(message) ?? [];
-  // The client's own refusals say it themselves.
+  // The client's own refusals already have advice.
   if (id === undefined || !OF_ONE.includes(code) || message.includes('npx steadfast')) return '';
   return `See it: ${invocation(program, `show ${id}`)}\n`;
 }

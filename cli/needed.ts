@@ -1,9 +1,9 @@
 /**
- * `steadfast agents --needed`: the agents and lanes that a deployment would remove although plans of open
- * executions have them.
+ * `steadfast agents --needed`: finds the agents and lanes that a deployment would remove although plans of
+ * open executions need them.
  *
- * Owns: the comparison, and the text. Does not own: what is needed (`lib/api/agents.ts`), what would be
- * deployed (`dev/project.ts`).
+ * Owns: the comparison, and the text. Does not own: the needed agents (`lib/api/agents.ts`), those in the
+ * template (`dev/project.ts`).
  */
 
 import { countText } from '../lib/api/answers.ts';
@@ -14,9 +14,9 @@ import { steadfastIn } from './dev/project.ts';
 export interface Needed {
   /** The stack whose template was read. */
   readonly stack: string;
-  /** Agents that the template lacks, with the number of open executions that may need them. */
+  /** Needed agents that are not in the template, with the number of open executions that may need them. */
   readonly takenAway: readonly { readonly name: string; readonly executions: number }[];
-  /** Lanes of open executions that new executions will not use. */
+  /** Lanes of open executions that are not in the template. */
   readonly otherLanes?: readonly LaneInUse[];
   readonly examined: number;
   readonly atLeast?: true;
@@ -24,7 +24,7 @@ export interface Needed {
 
 /**
  * @param assembly a synthesised app (`cdk.out`), or the assembly of a CDK stage in it
- * @throws CliError if there is none, or if it has several stacks and none is named
+ * @throws CliError if there is no assembly, or if it has several stacks and none is named
  */
 export function compared(
   { agents, lanes = [], examined, atLeast }: NeededAgents,
@@ -42,7 +42,7 @@ export function compared(
   };
 }
 
-/** The exit code. A count that covers only some executions says nothing about the agents of the others. */
+/** The exit code. An incomplete count is never a success, because the other executions may need more. */
 export function exitOf({ takenAway, otherLanes, atLeast }: Omit<Needed, 'stack' | 'examined'>): number {
   if (takenAway.length > 0 || otherLanes !== undefined) return EXIT.failed;
   return atLeast === undefined ? EXIT.ok : EXIT.notKnown;

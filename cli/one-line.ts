@@ -1,17 +1,17 @@
 /**
- * A client whose answers contain no line breaks, so that text of other parties cannot begin a line of its
- * own.
+ * Wraps a client so that no text in its answers contains line breaks: foreign text cannot begin a new line of
+ * output.
  *
- * Does not own: other characters that a terminal interprets. These are escaped when text is written
- * (`io.ts`), where the layout's line breaks and those of a failure's message can no longer be distinguished.
+ * Does not own: other control characters. They are escaped when text is written (`io.ts`); by then, the
+ * layout's own line breaks could not be distinguished from foreign ones.
  */
 
 import { ApiError, type Client } from '../lib/api/client.ts';
 
-/** Payloads, which are printed as JSON and so are escaped anyway. */
+/** Payloads, which need no change because they are printed as JSON. */
 const AS_JSON: ReadonlySet<string> = new Set(['input', 'output']);
 
-/** The client with every text in its answers and errors in one line. */
+/** Wraps the client: every text in its answers and errors becomes one line. */
 export function inOneLine(client: Client): Client {
   const calls = Object.entries(client).map(([name, call]: [string, unknown]) => [
     name,
@@ -38,8 +38,8 @@ const flattened =
   };
 
 /**
- * The text in one line. A schema's message is JSON of many lines, for which one space reads better than an
- * escaped line break with an indentation.
+ * The text in one line. Line breaks become one space, which reads better in a schema's message, as that is
+ * indented JSON.
  */
 const line = (text: string): string =>
   text.includes('\n')

@@ -1,8 +1,8 @@
 /**
- * The inbox as text: a table with the most urgent question first, a line for equal ones, and the command that
- * answers each.
+ * Prints the inbox: a table with the most urgent question first, equal questions in one line, and the command
+ * that answers each.
  *
- * Does not own: which questions are alike (`view/question-groups.ts`), what is read (`incidents.ts`).
+ * Does not own: grouping equal questions (`view/question-groups.ts`), the reads (`incidents.ts`).
  */
 
 import { aboutText, type IncidentPage } from '../lib/api/answers.ts';
@@ -17,9 +17,9 @@ import { answerLine } from './print.ts';
 
 interface Shown {
   readonly now: number;
-  /** Prints a line for each question instead of each group. */
+  /** Whether to print a line for each question instead of each group. */
   readonly isEach: boolean;
-  /** Turns a command line into what a person types. */
+  /** Completes a command line with the global options. */
   readonly typed: (line: string) => string;
 }
 
@@ -61,7 +61,7 @@ function numberText([item, ...others]: QuestionGroup): string {
   return others.length === 0 ? String(item.number) : 'incident';
 }
 
-/** The subject of a group: its workflow, because its questions differ in everything else. */
+/** The subject of a group: the workflow, because the executions differ. */
 const aboutOf = ([item, ...others]: QuestionGroup): string =>
   others.length === 0 ? aboutText(item) : item.workflow;
 
@@ -81,14 +81,17 @@ function otherwiseText([{ otherwise, deadlineAt }, ...others]: QuestionGroup, no
   return `${otherwise}${first} in ${durationText(Math.max(0, deadlineAt - now))}`;
 }
 
-/** The command that answers a question. A callback's token is shown with its execution only. */
+/**
+ * The command that answers a question. For a callback it shows the execution, because the inbox does not
+ * contain tokens.
+ */
 function lineFor(group: QuestionGroup, typed: Shown['typed']): string {
   const [item, ...others] = group;
   return (others.length === 0 ? undefined : bulkLine(group, typed)) ?? lineOf(item, typed);
 }
 
 function lineOf(item: AskedItem, typed: Shown['typed']): string {
-  // The inbox does not list choices; which are safe follows from the execution.
+  // Names the command `show`, because the inbox does not contain the safe choices.
   if ('number' in item)
     return `${typed(
       answerLine(item.executionId, item),
@@ -98,7 +101,7 @@ function lineOf(item: AskedItem, typed: Shown['typed']): string {
     : `${typed(`show ${item.executionId}`)} (has the token of '${item.step}')`;
 }
 
-/** The command that answers a whole group. It first prints the number and asks. */
+/** The bulk command that answers a whole group; it asks for confirmation. */
 function bulkLine(group: QuestionGroup, typed: Shown['typed']): string | undefined {
   const meant = bulkMeaning(group);
   if (meant === undefined) return undefined;
@@ -116,7 +119,7 @@ function bulkLine(group: QuestionGroup, typed: Shown['typed']): string | undefin
     : `${typed(`bulk approve ${which}`)} (or reject)`;
 }
 
-/** A code in quotes, because an author or a service chose its text. */
+/** Quotes a code, because it may be any text of an author or a service. */
 const quoted = (text: string): string =>
   /^[\w.:-]+$/.test(text) ? text : `'${printable(text).replaceAll("'", `'\\''`)}'`;
 

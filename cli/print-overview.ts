@@ -1,5 +1,5 @@
 /**
- * The overview as text for people: one screen.
+ * Prints the overview on one screen.
  *
  * Does not own: the counts (`api/overview.ts`).
  */
@@ -17,7 +17,7 @@ import {
 } from '../lib/view/deployment.ts';
 import { countText, durationText, type Fact, factLines, printable, table } from '../lib/view/text.ts';
 
-/** @param next turns a command line into what a person types */
+/** @param next completes a command line with the global options */
 export function overviewText(overview: Overview, next: (line: string) => string): string {
   const { health, at, open, clockAheadMs } = overview;
   const facts: Fact[] = [
@@ -56,10 +56,7 @@ const listed = (counts: Readonly<Partial<Record<string, number>>>, atLeast: true
 const withNext = (count: number, atLeast: true | undefined, command: string): string =>
   count === 0 ? countText(count, atLeast) : `${countText(count, atLeast)}: ${command}`;
 
-/**
- * When a supervisor last found something due, and so was certainly at work. It records nothing if it finds
- * nothing.
- */
+/** When a supervisor last found due work. Without due work it records nothing. */
 const sweptFact = ({ sweptAt, at }: Overview): Fact[] =>
   sweptAt === undefined
     ? []
@@ -69,7 +66,7 @@ function openText({ open: { count, atLeast, byStatus } }: Overview, command: str
   return count === 0 ? '0' : `${countText(count, atLeast)}: ${listed(byStatus, atLeast)}: ${command}`;
 }
 
-/** The filter with a start time; without it, it would list a month. */
+/** The filter, limited to the counted time. */
 const badFilter = ({ at, endedWithoutSuccess: { since } }: Overview): string =>
   `--status bad --since ${Math.round((at - since) / 3_600_000)}h`;
 
@@ -78,7 +75,7 @@ const pauseFacts = ({ workflows, at }: Overview): Fact[] =>
     pause === undefined ? [] : [['paused', `starts of '${workflow}': ${pauseText(pause, at)}`] as const],
   );
 
-/** The most old plans that are named; the table counts all. */
+/** The most old plans that are listed; the table counts all. */
 const MOST_OLD_PLANS = 5;
 
 const oldPlanFacts = ({ workflows, open: { atLeast } }: Overview, next: (line: string) => string): Fact[] =>

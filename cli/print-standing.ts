@@ -1,21 +1,17 @@
 /**
- * Prints effects that are in place, or may be: for `show`, `cancel` and `resolve`, and at an end that leaves
- * them.
+ * Prints effects that are or may be in place, for `show`, `cancel`, `resolve` and ends that leave effects.
  */
 
 import type { ExecutionStatus, ExecutionView, IncidentView, Standing, Stopped } from '../lib/api/answers.ts';
 import type { Fact } from '../lib/view/text.ts';
 
-/**
- * The status in words. An execution that ends without undo has the status 'compensating', although nothing is
- * undone.
- */
+/** The status in words. An execution that ends without undo also has the status 'compensating'. */
 export const statusText = (status: ExecutionStatus, undo: false | undefined): string =>
   status === 'compensating' && undo === false ? 'ending as it is; nothing is undone' : status;
 
 /**
- * Prints the effects in place of an execution that ended without success or waits for a person. While it
- * runs, its steps show them.
+ * The effects in place of an execution that ended without success or waits for a person. For a running one,
+ * its steps show them.
  */
 export function standingFacts({
   standing,
@@ -34,7 +30,7 @@ const factsOf = (standing: Standing): readonly Fact[] => {
   ];
 };
 
-/** The names of effects; a child or a part of a list is named by its execution, which says more. */
+/** The names of effects; one of a child or of a list's part is named by its execution. */
 function names(
   { first, view }: Standing,
   effect: Standing['first'][number]['effect'],
@@ -58,7 +54,7 @@ const textOf = (standing: Standing): string =>
     .map(([what, which]) => `${what}: ${which}`)
     .join('; ');
 
-/** The consequence of a cancel or an answer, in a line or two. */
+/** The result of a cancel or an answer, in one or two lines. */
 export const stoppedText = ({ executionId, status, undo, standing }: Stopped): string =>
   [
     `${executionId}  ${statusText(status, undo)}`,

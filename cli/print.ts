@@ -1,4 +1,4 @@
-/** The API's answers as text for people: tables without colours, so that they are the same in a file. */
+/** Prints the API's answers as tables, without colours so that they are the same in a file. */
 
 import {
   askedText,
@@ -38,7 +38,7 @@ import {
   timeText,
 } from '../lib/view/text.ts';
 
-/** The results of a list, page by page. */
+/** The results of a list so far. */
 export interface Found {
   readonly items: readonly ExecutionSummary[];
   readonly more: boolean;
@@ -63,7 +63,7 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
   return tableOf(columns, items) + causesText(items) + order + rest;
 }
 
-/** The reason why an execution does not simply run, as far as its own record says. */
+/** The reason why an execution is not simply running, from its own record. */
 function becauseText({ risk, status, step, asked }: ExecutionSummary): string {
   if (risk !== undefined) return printable(riskText(risk));
   if (status === 'waiting')
@@ -72,13 +72,13 @@ function becauseText({ risk, status, step, asked }: ExecutionSummary): string {
 }
 
 /**
- * The status with the number of questions in child executions, because the execution's own record only says
- * that it is running.
+ * The status, with the number of questions in child executions, because the execution's own status is only
+ * 'running'.
  */
 const statusOf = ({ status, asked }: ExecutionSummary): string =>
   asked === undefined ? status : `${status}, ${countText(asked.count, asked.atLeast)} asked below`;
 
-/** The number of executions above by code, if there are several codes. */
+/** Counts the listed executions by failure code, if there are several codes. */
 function causesText(items: readonly ExecutionSummary[]): string {
   const counts = new Map<string, number>();
   for (const { code } of items) if (code !== undefined) counts.set(code, (counts.get(code) ?? 0) + 1);
@@ -93,7 +93,7 @@ export const incidentFact = (one: IncidentView): Fact => [
   `${one.step === undefined ? '' : `${one.step}: `}${one.failure.message} (${(one.choices ?? []).map(({ choice }) => choice).join(', ')})`,
 ];
 
-/** The agent's answer, for a step whose work is done. Other incidents have none. */
+/** The agent's invalid output, for an incident about one. */
 export const answerFact = (one: IncidentView): readonly Fact[] =>
   one.wrongAnswer === undefined ? [] : [['it answered', printable(one.wrongAnswer)]];
 
@@ -104,7 +104,7 @@ export const openIncidentFacts = (view: ExecutionView): readonly IncidentView[] 
 export const answerLine = (executionId: string, { number }: IncidentView): string =>
   `resolve ${executionId} ${number} --choice …`;
 
-/** @param invocation turns a command line into what a person types */
+/** @param invocation completes a command line with the global options */
 export function executionText(
   view: ExecutionView,
   now: number,
@@ -166,7 +166,7 @@ export function stepText(view: ExecutionView, now: number): string {
   return `${table(['STEP', 'STATUS', 'AGENT', 'NOTE'], rows)}${attemptsText(view)}${outputs.join('')}`;
 }
 
-/** Names what the API left out of a large answer, and how to get it. */
+/** Names the parts that the API left out of a large answer, and how to get them. */
 function omittedText(view: ExecutionView, invocation: (line: string) => string): string {
   const cut = view.steps.filter(({ omitted }) => omitted !== undefined).map(({ name }) => name);
   const own = view.omitted === undefined ? '' : `\nLeft out because too large: ${view.omitted.join(', ')}.\n`;
@@ -181,7 +181,7 @@ const MAX_NAMED = 5;
 const endText = ({ status, at }: NonNullable<ExecutionView['end']>): string =>
   `${status}, ${timeText(at)}; its on-failure steps run next`;
 
-/** Prints the pause under way. */
+/** The current pause. */
 function pauseFact({ status, pauses }: ExecutionView, now: number): readonly Fact[] {
   const pause = status === 'paused' ? pauses?.at(-1) : undefined;
   if (pause === undefined) return [];
@@ -193,7 +193,7 @@ function pauseFact({ status, pauses }: ExecutionView, now: number): readonly Fac
 export const deadlineText = (at: number, now: number): string =>
   at < now ? `passed ${durationText(now - at)} ago` : `in ${durationText(at - now)}`;
 
-/** The row of a step. Once the execution has ended, it does not say what the step waits for. */
+/** The row of a step. After the execution's end it leaves out what the step waits for. */
 const stepRow = (step: StepView, view: ExecutionView, now: number): Cells => [
   step.name,
   stateText(step, view),
@@ -218,7 +218,7 @@ const acceptedText = ({ accepted }: StepView): string => {
     : `${named}, progress ${printable(String(accepted.progress))}`;
 };
 
-/** Prints what a step waits for, or its progress. */
+/** The note of a step: what it waits for, or its progress. */
 function noteOf(step: StepView, { status }: ExecutionView, now: number): string {
   const kind = noteOfKind(step, now);
   if (kind !== undefined) return kind;
@@ -233,7 +233,7 @@ function noteOf(step: StepView, { status }: ExecutionView, now: number): string 
     const held = step.deferred === undefined ? '' : `${DEFERRED_BECAUSE[step.deferred.why]}: `;
     const next = step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due';
     if (step.status === 'accepted') return `${held}${acceptedText(step)}, asked ${next}`;
-    // An unknown outcome is probed before any other try.
+    // The next act is a probe if the outcome is unknown, otherwise a try.
     return `${held}next ${step.status === 'unknown' ? 'probe' : 'try'} ${next}`;
   }
   const first = step.onFailure === true ? ['the end'] : [];

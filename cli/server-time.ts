@@ -1,4 +1,4 @@
-/** The time by the clock of the API that this command asks. */
+/** The time by the clock of the API that this command calls. */
 
 import { ServerTime } from '../lib/view/server-time.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `steadfast worker`: the worker of one agent, run from its source on any machine.
+ * `steadfast worker`: runs the worker of one agent from its source, on any machine.
  *
- * Owns: finding the agent's file. Does not own: the worker (`lib/worker/`), which an image has without this
+ * Owns: finding the agent's file. Does not own: the worker (`lib/worker/`); an image contains it without this
  * command line.
  */
 
@@ -37,7 +37,7 @@ export function addWorker(program: Command, _cli: Cli): void {
     )
     .action(async ({ agent, concurrency, stopWithin }: WorkerFlags) => {
       const module = fileOf(agent);
-      // Imported here, because other commands do not need the AWS clients.
+      // Imported only here, because other commands do not need the AWS clients.
       const { runWorker } = await import('../lib/worker/run.ts');
       const entry = programFile('lib/worker/attempt');
       const settings = { entry, module, concurrency, stopWithinMs: stopWithin * 1_000 };
@@ -47,7 +47,7 @@ export function addWorker(program: Command, _cli: Cli): void {
     });
 }
 
-/** @throws CliError whose message names the agents that exist */
+/** @throws CliError; its message names the existing agents */
 function fileOf(agent: string): string {
   const { root, context } = findProject(process.cwd(), '');
   const folders = projectFolders({ root, context });

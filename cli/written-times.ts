@@ -1,9 +1,8 @@
 /**
- * The options that are times, as instants by the clock of the API.
+ * Converts options that are times to instants by the API's clock.
  *
- * Owns: that a time such as '2h' (ago) counts from the API's clock, because the clock of a terminal may
- * differ. Does not own: how a person writes a time (`lib/view/text.ts`), the difference of the clocks
- * (`server-time.ts`).
+ * Owns: counting a time such as '2h' (ago) from the API's clock, because this machine's may differ. Does not
+ * own: parsing a time (`lib/view/text.ts`), the difference of the clocks (`server-time.ts`).
  */
 
 import { type Command, InvalidArgumentError } from 'commander';
@@ -20,7 +19,7 @@ export interface Times {
   readonly until?: number;
 }
 
-/** Refuses a text that is no time. */
+/** Refuses a text that is not a time. */
 export function writtenTime(text: string): string {
   if (Number.isFinite(instantOf(text, Date.now()))) return text;
   throw new InvalidArgumentError(
@@ -28,11 +27,11 @@ export function writtenTime(text: string): string {
   );
 }
 
-/** Asks the API for its time if an option depends on it. */
+/** Gets the API's time if an option depends on it. */
 export async function timesOf(command: Command, { since, until }: WrittenTimes): Promise<Times> {
   if ([since, until].some(dependsOnNow)) {
     const { url } = command.optsWithGlobals<{ readonly url: string }>();
-    // Any answer contains the time. If there is none, the command itself will say so.
+    // Any answer contains the time. If there is none, the command will report that.
     await serverTime
       .through(fetch)(`${url.replace(/\/$/, '')}/live`)
       .catch(() => undefined);

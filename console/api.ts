@@ -1,9 +1,8 @@
 /**
- * The page's calls of the API, at `api/` beside the page.
+ * Calls the API for the page, at `api/` beside the page's address.
  *
- * Owns: the token that each request carries, the name under which it is made on this machine, what the server
- * says about itself, and the calls that the server answers itself. Does not own: the API's calls and their
- * errors (`lib/api/client.ts`).
+ * Owns: each request's token, its caller's name on a local API, the server's settings, and the calls that the
+ * console's server answers itself. Does not own: the API's calls and their errors (`lib/api/client.ts`).
  */
 
 import { signal } from '@preact/signals';
@@ -17,15 +16,15 @@ const metaOf = (name: string): string =>
 
 export interface Settings {
   readonly deployment: string;
-  /** The page shows no actions, and the server refuses every change. */
+  /** Whether the page shows no actions and the server refuses every write. */
   readonly readOnly: boolean;
-  /** The API runs on this machine, not on AWS. */
+  /** Whether the API runs on this machine, not on AWS. */
   readonly local: boolean;
-  /** The server reports each write at once. */
+  /** Whether the server reports each write at once. */
   readonly tellsWrites: boolean;
-  /** The server can read log lines. */
+  /** Whether the server can read log lines. */
   readonly hasLogs: boolean;
-  /** The server can read metrics. */
+  /** Whether the server can read metrics. */
   readonly hasCharts: boolean;
 }
 
@@ -61,8 +60,8 @@ const nameIn = (text: string): string =>
 const as = signal(settings.local ? nameIn(sessionStorage.getItem(AS_KEY) ?? '') : '');
 
 /**
- * The name under which this tab calls an API on this machine; '' for none. Each tab has its own, because
- * another tab may be used by another person.
+ * The name under which this tab calls an API on this machine; '' for none. Each tab has its own, because two
+ * people may use one browser.
  */
 export const calledAs = {
   get value(): string {
@@ -91,9 +90,9 @@ export const api: Client = withShortIds(
 );
 
 /**
- * Waits until something is written, at most for a while.
+ * Waits until there is a write, for a limited time.
  * @param known the last known count of writes
- * @returns the count now
+ * @returns the current count
  */
 export async function writesPast(known: number): Promise<number | 'forbidden'> {
   const answer = await withToken(`writes?known=${known}`);
@@ -103,15 +102,15 @@ export async function writesPast(known: number): Promise<number | 'forbidden'> {
 
 export interface LogLines {
   readonly lines: readonly LogLine[];
-  /** There are earlier lines, which are not in this answer. */
+  /** Whether earlier lines were left out of this answer. */
   readonly isCut: boolean;
   /** Bytes that CloudWatch Logs scanned. */
   readonly scannedBytes?: number;
-  /** These lines follow those that this reading already has. */
+  /** Whether these lines are added to the earlier ones of this reading. */
   readonly isMore?: true;
 }
 
-/** A line by its parts, as texts; '' for a part that it does not have. */
+/** The parts of a line, as texts; '' for a missing part. */
 export interface LogLine {
   readonly at: number;
   readonly level: string;
@@ -124,7 +123,7 @@ export interface LogLine {
 }
 
 /**
- * @param follow the id of the reading; it continues after its last line
+ * @param follow the id of the reading; the server continues after the last line that it sent
  * @throws ApiError if the API refuses, or if lines cannot be read
  */
 export async function logLines(
@@ -140,7 +139,7 @@ export async function logLines(
 /** @throws ApiError if the API refuses, or if metrics cannot be read */
 export const readCharts = (): Promise<ShownCharts> => ownAnswer('charts');
 
-/** Gets an answer from this page's server instead of the API. */
+/** Calls the console's own server instead of the API. */
 async function ownAnswer<T>(path: string): Promise<T> {
   const answer = await withToken(path).catch(() => undefined);
   if (answer === undefined) throw new ApiError('no-answer', 'the server behind this page does not answer');
@@ -149,12 +148,12 @@ async function ownAnswer<T>(path: string): Promise<T> {
   throw new ApiError(body.error.code, body.error.message, { status: answer.status });
 }
 
-/** Whether the error is a refusal by the API, which shows that the API is there. */
+/** Whether the error is a refusal by the API, and so shows that the API is reachable. */
 export const isAnswer = (error: unknown): boolean =>
   error instanceof ApiError && error.status !== undefined && ANSWERS.has(error.status);
 const ANSWERS: ReadonlySet<number> = new Set([400, 404, 409]);
 
-/** An error in words, and what to do about it. */
+/** Describes an error, with advice. */
 export function problemOf(error: unknown): { readonly what: string; readonly todo: string } {
   if (!(error instanceof ApiError)) return { what: String(error), todo: 'Reload the page.' };
   return { what: `${error.code}: ${error.message}`, todo: ADVICE[error.code] ?? '' };

@@ -1,9 +1,9 @@
 /**
- * Keeps what the page shows up to date. It reads the API after 3 s, then less often while nothing changes,
- * and not at all while the page is hidden. While a dialog is open, the data under it does not change. Two
- * answers count as equal if they differ only in the order of fields or in the time of the answer.
+ * Keeps the page up to date by reading the API, first after 3 s, then less often while nothing changes, and
+ * not while the page is hidden. While a dialog is open, the data under it stays unchanged. Answers that
+ * differ only in the order of fields or in the answer's time count as equal.
  *
- * Owns: when to read, and that a late answer never replaces a newer one. Does not own: the calls, and whether
+ * Owns: when to read, and discarding answers that arrive after newer ones. Does not own: the calls, whether
  * an error is an answer (`api.ts`).
  */
 
@@ -15,14 +15,14 @@ import { now, serverTime } from './clock.ts';
 const FIRST_MS = 3_000;
 const LAST_MS = 30_000;
 const SLOWER = 1.5;
-/** The time after which another request is sent beside the first, which may never be answered. */
+/** How long a request may be unanswered before another one is sent. */
 const PATIENCE_MS = 10_000;
 
 export interface Live<T> {
-  /** The latest answer; it stays while newer ones fail. */
+  /** The latest answer; it is kept while newer reads fail. */
   readonly data: T | undefined;
   readonly error: unknown;
-  /** Reads at once, and starts with short intervals again. */
+  /** Reads at once, and resets the intervals. */
   readonly again: () => void;
 }
 
@@ -31,7 +31,7 @@ interface Answer {
   readonly error: unknown;
 }
 
-/** The last data of each view, which is shown at once when the view is opened again. */
+/** The last data of each view, to be shown at once when the view is opened again. */
 const kept = new Map<string, unknown>();
 const MOST_KEPT = 100;
 
@@ -46,17 +46,11 @@ function keep(key: string, data: unknown): void {
 
 export const keptOf = (key: string): unknown => kept.get(key);
 
-/**
- * The number of readings on screen whose last request had no answer. The shell shows a warning if it is not
- * 0.
- */
+/** The number of readings on screen whose last request had no answer; if not 0, the shell shows a warning. */
 export const failing: Signal<number> = signal(0);
 export const readAt: Signal<number> = signal(serverTime.now());
 
-/**
- * Since when the reads of the current view have had no answer. Undefined while each is answered or refused
- * with a reason.
- */
+/** Since when reads of the current view have had no answer; undefined while each is answered or refused. */
 export const unansweredSince: Signal<number | undefined> = signal(undefined);
 const asked = new Map<Reading, number>();
 
@@ -69,18 +63,15 @@ function setAsked(reading: Reading, at: number | undefined): void {
 /** The readings of the current view. */
 const shown = new Set<Reading>();
 
-/**
- * Whether a dialog is open. A change would close its question, discard what was typed, and not say who
- * answered first.
- */
+/** Whether a dialog is open: updating the data could close it and discard typed text. */
 const isAsking = (): boolean => document.querySelector('dialog[open]') !== null;
 
-/** Reads everything on screen again, after a write or when a dialog closes. */
+/** Reads all data on screen again, after a write or when a dialog closes. */
 export function readAgain(): void {
   if (!document.hidden) for (const reading of shown) if (!reading.isOverNow) reading.again();
 }
 
-/** A text that is the same for the same fields in any order. */
+/** A text that does not depend on the order of fields. */
 export const saysOf = (data: unknown): string =>
   JSON.stringify(data, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -91,11 +82,11 @@ export const saysOf = (data: unknown): string =>
 class Reading {
   readonly answer: Signal<Answer>;
   private waitMs = FIRST_MS;
-  /** The number of reads begun; and the number of the latest one that was answered or given up. */
+  /** The number of reads begun, and the number of the latest one that was answered or given up. */
   private round = 0;
   private answered = 0;
   private beganAt: number | undefined;
-  /** Something was written after the read under way began, so another read is needed. */
+  /** Whether there was a write after the current read began, so that another read is needed. */
   private isWanted = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private said: string | undefined;
@@ -139,7 +130,7 @@ class Reading {
 
   readonly again = (): void => {
     this.waitMs = FIRST_MS;
-    // Begun anew at each write, one that takes longer than the time between two writes would never end.
+    // Lets the current read finish: if each write restarted it, a slow read would never end.
     this.isWanted = this.beganAt !== undefined && serverTime.now() - this.beganAt < PATIENCE_MS;
     if (!this.isWanted) void this.read();
   };
@@ -178,7 +169,7 @@ class Reading {
     this.setFailed(answer.error !== undefined && !isAnswer(answer.error));
     const says = answer.error === undefined ? saysOf(this.meant(answer.data)) : String(answer.error);
     if (answer.error === undefined) {
-      // Set again, because the answer may have shown that the clocks differ.
+      // Updates the time, because the answer may have shown that the clocks differ.
       now.value = serverTime.now();
       readAt.value = now.peek();
       keep(this.key, answer.data);
@@ -201,16 +192,16 @@ export interface LiveOptions<T> {
   readonly isOver?: (data: T) => boolean;
   /** The longest interval, reached while nothing changes. @default LAST_MS */
   readonly lastMs?: number;
-  /** The part of an answer by which changes are recognised. @default all of it */
+  /** The part of an answer that is compared to detect changes. @default all of it */
   readonly meant?: (data: T) => unknown;
 }
 
-/** @param key names what is read; another key is another reading */
+/** @param key identifies the data; a different key is a different reading */
 export function useLive<T>(key: string, load: () => Promise<T>, options: LiveOptions<T> = {}): Live<T> {
   const { isOver = () => false, lastMs = LAST_MS, meant = (data) => data } = options as LiveOptions<unknown>;
-  // The key names everything that the call depends on.
+  // The key identifies all inputs of the call.
   const reading = useMemo(() => new Reading(key, load, { isOver, lastMs, meant }), [key]);
-  // Not `useEffect`, which waits for the first paint: the answer need not.
+  // Reads before the first paint; `useEffect` would wait for it.
   useLayoutEffect(() => {
     reading.start();
     return () => reading.stop();

@@ -1,7 +1,7 @@
 /**
- * The place on the page: its address behind `#`, such as `#/executions/<id>?step=ship`.
+ * Reads and changes the page's place: its address after `#`, such as `#/executions/<id>?step=ship`.
  *
- * Owns: the place as a signal, and the addresses of places. Does not own: what a place shows (`shell.tsx`).
+ * Owns: the place as a signal, and the addresses of places. Does not own: the view of a place (`shell.tsx`).
  */
 
 import { computed, signal } from '@preact/signals';
@@ -29,7 +29,7 @@ export function placeOf(text: string): Place {
   };
 }
 
-/** Decodes a part of an address. A person may have typed a malformed one. */
+/** Decodes a part of an address, which may be malformed. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -48,7 +48,7 @@ export function go(path: readonly string[], query: Query = {}): void {
   location.hash = addressOf(path, query);
 }
 
-/** Changes parts of the query. The browser's back button skips the former place. */
+/** Changes parts of the query, without an entry in the browser's history. */
 export function refine(change: Query): void {
   const { path, query } = place.value;
   const address = addressOf(path, { ...Object.fromEntries(query), ...change });

@@ -55,7 +55,7 @@ function useKeys(): void {
   }, []);
 }
 
-/** The view of the place. For an unknown place it says where to go. */
+/** The view of the place; for an unknown place, links. */
 function View(): JSX.Element {
   const { path } = place.value;
   const [view = 'overview', name] = path;
@@ -80,7 +80,7 @@ const Nowhere = (): JSX.Element => (
   </>
 );
 
-/** The view, with a boundary for errors: a view that throws leaves the frame intact. */
+/** The view in an error boundary, so that a view that throws leaves the frame intact. */
 function Guarded(): JSX.Element {
   const [broken, reset] = useErrorBoundary();
   const { path } = place.value;
@@ -93,9 +93,7 @@ function Guarded(): JSX.Element {
 /** The time without an answer after which the page warns that it may be out of date. */
 const LATE_MS = 5_000;
 
-/**
- * The warning that the page is not live. It is live if the last request of each part on screen was answered.
- */
+/** The warning that requests of the page have had no answer since then. */
 const noAnswer = (since: number | undefined): string =>
   since === undefined || isNarrow.value ? '… no answer yet' : `… no answer since ${clockText(since)}`;
 
@@ -155,10 +153,7 @@ export function Shell(): JSX.Element {
   );
 }
 
-/**
- * Moves the focus to the content. The browser cannot do it by a link, because the address behind `#` is the
- * place.
- */
+/** Moves the focus to the content. An anchor link cannot, because the address after `#` is the place. */
 function toMain(event: Event): void {
   event.preventDefault();
   document.getElementById('main')?.focus();

@@ -1,7 +1,7 @@
 /**
- * The build of the console: static files with relative addresses, so that any path can serve them.
+ * Builds the console as static files with relative addresses, so that any path can serve them.
  *
- * They satisfy a strict content security policy: no script or style in the page itself, no `data:` address.
+ * They satisfy a strict content security policy: no inline script or style, no `data:` address.
  */
 
 import { join } from 'node:path';

@@ -1,14 +1,13 @@
 /**
- * Learns of each write at once, if the server reports them, so that the page on a laptop is always up to
- * date.
+ * Waits for the server's reports of writes, so that the page on a laptop is updated at once.
  *
- * Owns: when it asks the server, and the pause before it asks again. Does not own: what is read then
+ * Owns: when it asks the server, and the pause before it asks again. Does not own: the reads that follow
  * (`live.ts`).
  */
 
 import { writesPast } from './api.ts';
 
-/** The shortest time between two reads: a busy system writes all the time. */
+/** The shortest time between two reads, because a busy system writes all the time. */
 const CALM_MS = 500;
 const RETRY_MS = 3_000;
 
@@ -17,7 +16,7 @@ const pause = (ms: number): Promise<void> => new Promise((over) => setTimeout(ov
 const seen = (): Promise<void> =>
   new Promise((over) => document.addEventListener('visibilitychange', () => over(), { once: true }));
 
-/** Calls back after each write, until another server answers, which this page may not ask. */
+/** Calls back after each write, until a new server, which this page may not ask, answers at the address. */
 export async function hearWrites(tell: () => void): Promise<void> {
   let known = -1;
   for (;;) {

@@ -1,8 +1,8 @@
 /**
- * The agents' own code in a test: every call is recorded, and gets the faults that the test has planned.
+ * Wraps the agents' code in a test: records every call, and applies the planned faults.
  *
- * Owns: the record of calls, what they logged, the planned faults and their order, the points around a call.
- * Does not own: what a report makes of an answer (`agent/author-code.ts`), when a process runs (`driver.ts`).
+ * Owns: the record of calls and of their logs, the planned faults and their order, the points around a call.
+ * Does not own: turning an answer into a report (`agent/author-code.ts`), when a process runs (`driver.ts`).
  */
 
 import type { KeysOf } from '../lib/core/values/options.ts';
@@ -34,9 +34,8 @@ export interface AgentCall {
   /** When it began, in epoch ms of the test's time. */
   readonly at: number;
   /**
-   * `returned`: the code ran to its end, whether or not its reply arrived. `refused`: it threw an error that
-   * says that nothing was done. `threw`: any other error. `open`: it has not answered, or a fault kept it
-   * from being called.
+   * `returned`: the code ran to its end, even if its reply was lost. `refused`: it threw an error that means
+   * "nothing was done". `threw`: any other error. `open`: it has not answered, or a fault prevented the call.
    */
   outcome: 'open' | 'returned' | 'refused' | 'threw';
   /** The result; absent if the call threw or never answered. */
@@ -80,22 +79,19 @@ export interface PlannedFault extends FaultOptions {
   readonly byMs?: number;
 }
 
-/** The test's time that each call takes, so that parallel steps overlap, as in production. */
+/** How long each call takes in the test's time, so that parallel steps overlap as in production. */
 const CALL_MS = 10;
 
 const never: Promise<never> = new Promise(() => undefined);
 
-/** Neither of the two errors that say "not done", so the outcome is unknown. */
+/** An error that does not mean "not done", so that the outcome is unknown. */
 const lostReply = (): Error => new Error('the reply was lost (by the test)');
 
-/**
- * The error of a caller that gave up a request. It cannot take the request back, which may still be on its
- * way or in the service's queue.
- */
+/** The error of a caller that gave up a request. The request may still reach the service. */
 const givenUp = (lateMs: number): Error =>
   new Error(`the connection broke (by the test); the request takes effect ${formatDuration(lateMs)} later`);
 
-/** The worker and the call that use an idempotency key. */
+/** The worker and the call that are using an idempotency key. */
 interface AtWork {
   readonly process: Process;
   readonly spec: AgentSpec;
@@ -122,24 +118,24 @@ export class AgentCalls {
     this.#host = host;
   }
 
-  /** Plans a fault. Faults strike in the order in which they were planned. */
+  /** Plans a fault. Faults are applied in the order of planning. */
   plan(fault: PlannedFault): void {
     this.#faults.push({ fault, left: fault.times ?? 1 });
   }
 
-  /** Calls of authors' code that may answer without the test's time passing. */
+  /** The calls of authors' code that may answer without time passing in the test. */
   underWay(): readonly Promise<void>[] {
     return [...this.#underWay]
       .filter((call) => !call.waitsForTime && !call.process.isDead())
       .map((call) => call.settled);
   }
 
-  /** Counts calls that have not answered as waiting for the test's time. */
+  /** Treats unanswered calls as waiting for the test's time. */
   giveUpWaiting(): void {
     for (const call of this.#underWay) call.waitsForTime = true;
   }
 
-  /** The same agent, with every call of its code going through here. */
+  /** Wraps an agent so that every call of its code passes through this class. */
   observed(worker: Worker, process: Process): Worker {
     const { agent, implementation } = worker;
     const { execute, probe, undo } = implementation;
@@ -159,7 +155,7 @@ export class AgentCalls {
     };
   }
 
-  /** The log of a call; a dead process logs nothing any more. */
+  /** The log of a call. A dead process logs nothing. */
   #logOf(agent: string, process: Process, { mode: on, ...context }: LogContext): AttemptLog {
     const line =
       (level: LoggedLine['level']): AttemptLog['info'] =>
@@ -241,7 +237,7 @@ export class AgentCalls {
     return this.#host.injects(`late:${place}`, how, adviceOn(spec, lateMs));
   }
 
-  /** Throws at once and does the work this much later, even if the process has died by then. */
+  /** Throws at once, and does the work this much later, even if the process is dead by then. */
   #later(work: () => Promise<unknown>, lateMs: number): never {
     void this.#host.world.clock
       .sleep(lateMs)
@@ -302,8 +298,7 @@ export class AgentCalls {
 }
 
 /**
- * The change that the agent's author must make if effects this late do harm. Undefined if its
- * `lateEffectWithin` covers them.
+ * Advice for the agent's author if effects this late do harm; undefined if `lateEffectWithin` covers them.
  */
 const adviceOn = ({ name, settleMs }: AgentSpec, lateMs: number): string | undefined =>
   lateMs <= settleMs

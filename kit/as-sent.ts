@@ -1,14 +1,14 @@
 /**
- * Turns a value of a test into JSON, as a client would have sent it.
+ * Converts a test's value to the JSON that a client would send.
  *
- * It makes a test pass where a client passes, and be refused where a client is. Does not own: what JSON
- * leaves out (`core/values/json.ts`), the check against a schema (`scheduler/`).
+ * So the test is accepted or refused exactly as a client would be. Does not own: what JSON leaves out
+ * (`core/values/json.ts`), the check against a schema (`scheduler/`).
  */
 
 import { refuse } from '../lib/core/values/errors.ts';
 import { asJson, type Json } from '../lib/core/values/json.ts';
 
-/** @throws SteadfastError `bad-input` if a client would send something else, or nothing */
+/** @throws SteadfastError `bad-input` if the value cannot be sent unchanged */
 export function asSent(value: unknown, what: 'input' | 'output' | 'answer' | 'body'): Json {
   const sent = asJson(value);
   if ('json' in sent) return sent.json;

@@ -1,11 +1,11 @@
 /**
- * Runs a workflow once for every point at which something may break, lets the system recover, and compares
- * what the executions say with what happened outside.
+ * Runs a workflow once for every point at which a fault may occur, lets the system recover, and compares the
+ * executions' records with the effects outside.
  *
- * Owns: the points, one run for each, the report. Does not own: what counts as wrong (`verdict.ts`), how a
- * run is driven (`driver.ts`).
+ * Owns: the points, one run for each, the report. Does not own: judging a run (`verdict.ts`), driving it
+ * (`driver.ts`).
  *
- * There is one fault in each run. The runs are the same every time, as long as the agents are.
+ * Each run has one fault. With deterministic agents, the runs are the same every time.
  */
 
 import type { KeysOf } from '../lib/core/values/options.ts';
@@ -35,26 +35,26 @@ export interface CrashOptions<I> extends TestOptions {
   /** The input of every run. */
   readonly input: I;
   /**
-   * Reads all effects of a run from the external world, by idempotency key, those undone included. Effects of
-   * other executions may be among them.
+   * Reads all effects of a run from the external world, by idempotency key, including undone ones. Effects of
+   * other executions are ignored.
    * @default the effects of `world`; without it they are guessed from the calls of the agents' code: see
    * `blind` in the report
    */
   readonly effects?: () => readonly WorldEffect[] | Promise<readonly WorldEffect[]>;
   /**
-   * The external world that the agents call, if it is an `externalWorld()`. Each of their requests is then
-   * broken as well.
+   * The external world that the agents call, if it is an `externalWorld()`. Then each of their requests also
+   * gets faults.
    */
   readonly world?: ExternalWorld;
   /**
-   * The course of a run: faults of external services, a cancel, answers to incidents. Executions that are
-   * still open afterwards are run to their end.
+   * What happens in a run: faults of external services, a cancel, answers to incidents. Afterwards, open
+   * executions are run to their end.
    * @default (trial, input) => trial.start(input)
    */
   readonly scenario?: (trial: WorkflowTest<I>, input: I) => Promise<TestRun>;
   /**
-   * How long after its caller gave up a service's slowest request may still take effect: for all agents, or
-   * by their names. Late effects come after this time or the agent's `lateEffectWithin`, whichever is longer.
+   * How long after its caller has given up a request may still take effect, for all agents or by agent. Late
+   * effects occur after the longer of this and the agent's `lateEffectWithin`.
    * @default the agent's `lateEffectWithin`; `blind` in the report says so
    */
   readonly slowest?: Slowest;
@@ -86,11 +86,11 @@ const CRASH = {
   maxRuns: true,
 } as const satisfies KeysOf<CrashOptions<unknown>>;
 
-/** A fault after which something was wrong, and what was wrong. */
+/** A fault with its wrong result. */
 export interface Finding extends Problem {
-  /** The point; 'none' if it happens without a fault. */
+  /** The point; 'none' if the result is wrong even without a fault. */
   readonly point: string;
-  /** The call or message that was struck: 'charge-card writes step 'charge' as done'. */
+  /** The call or message with the fault: 'charge-card writes step 'charge' as done'. */
   readonly about: string;
   /** How to run this point alone. */
   readonly replay: string;
@@ -106,13 +106,13 @@ export interface CrashReport {
   readonly leftOut: number;
   /** How the runs ended, including those without a fault: `{ succeeded: 61 }`. */
   readonly ends: Readonly<Record<string, number>>;
-  /** All points, in the order in which a run reaches them. */
+  /** All points, in the order of a run. */
   readonly points: readonly string[];
-  /** The limits of this test: agents and effects that it cannot judge. */
+  /** What this test cannot judge: agents and effects. */
   readonly blind: readonly string[];
   /**
-   * Agents that never acted, and agents whose undo was never called, in words: give a scenario that reaches
-   * them. Empty if points were left out.
+   * Texts about agents that never acted or whose undo was never called; a `scenario` can reach them. Empty if
+   * points were left out.
    */
   readonly untouched: readonly string[];
   /** The whole report in words. */
@@ -125,7 +125,7 @@ interface Point {
   readonly advice?: string | undefined;
 }
 
-/** No process lives longer than this. */
+/** Longer than any process lives. */
 const LAST_PROCESS: Duration = '16m';
 
 interface Outcome {
@@ -140,7 +140,7 @@ interface Outcome {
  * `probe` and `undo`. The reply of an `execute` or `undo` is lost, or its effect comes late. A process
  * freezes for two leases before it executes. A message is delivered twice. With `world`, all this also
  * happens around each of its requests.
- * @returns a report of what is lost, doubled or stuck; it does not throw for it
+ * @returns a report of lost and doubled effects and stuck executions; it does not throw for these
  * @throws SteadfastError `missing-agent`, `bad-input`, `unknown-agent`, `unknown-point`; whatever `scenario`
  * and `effects` throw
  */
@@ -190,7 +190,7 @@ async function runOnce<I>(
   injects: Injects,
 ): Promise<Outcome> {
   const { input, world, scenario = (trial: WorkflowTest<I>) => trial.start(input), within = '60d' } = options;
-  // Every run has idempotency keys of its own, so that all runs may share agents.
+  // Every run has different idempotency keys, so that all runs can share agents.
   const prefix = `${workflow.name.slice(0, 30)}-${point.replaceAll(':', '-').replace(/[^a-z0-9-]/gi, '')}`;
   const trial = new WorkflowTest(workflow, options, {
     injects,
@@ -205,7 +205,7 @@ async function runOnce<I>(
     const run = await scenario(trial, input);
     end = (await run.waitForEnd(within)).status;
     for (const other of trial.runs()) await other.waitForEnd(within);
-    // A process that was frozen, or counted as dead, may act after the end.
+    // Waits, because a frozen process, or one that counts as dead, may act after the end.
     await trial.skip(LAST_PROCESS);
     for (const late of timesOf(options.slowest)) await trial.skip(late);
   } catch (error) {

@@ -1,12 +1,12 @@
 /**
- * Drives the production roles over the ports in memory: the queue, the processes and the time around them.
+ * Drives the production roles over ports in memory: delivers messages, runs processes, advances time.
  *
- * Owns: what happens next (a message, a sweep, the passing of time), one event after the other, so that the
- * same test does the same every time. Does not own: any decision, the faults (`agent-calls.ts`), what a user
- * sees (`workflow-test.ts`).
+ * Owns: choosing the next event (a message, a sweep, a step of time), one at a time, so that a test is
+ * reproducible. Does not own: any decision of the roles, the faults (`agent-calls.ts`), the user's view
+ * (`workflow-test.ts`).
  *
- * Time moves only when nothing is left to do at the present instant. Real time passes only while an agent's
- * own code waits for something real (a server of the test's), and not longer than the test's `patienceMs`.
+ * Time advances only if no work is left at the current instant. Real time passes only while an agent's code
+ * waits for something real (such as a test's server), for at most `patienceMs`.
  */
 
 import * as timers from 'node:timers';
@@ -44,7 +44,7 @@ export interface DriverOptions {
   readonly patienceMs: number;
 }
 
-/** A message in a queue, as in SQS: it comes back unless it was handled. */
+/** A message in a queue; as in SQS, it is redelivered unless it was handled. */
 interface Letter {
   readonly send: Send;
   visibleAt: number;
@@ -52,27 +52,27 @@ interface Letter {
 }
 
 /**
- * Times of a deployment: the function's beyond the agent's timeout, the queue's visibility and receives, the
- * tick.
+ * Settings of a deployment: the function's time beyond the agent's timeout, the queue's visibility and
+ * receives, the tick.
  */
 const SPARE_MS = 15_000;
 const VISIBILITY_FACTOR = 6;
 const MAX_RECEIVES = 5;
 const TICK_EVERY_MS = 60_000;
 
-/** The most events of a run; one with more will never end. */
+/** The most events of a run; a run with more counts as endless. */
 const MAX_EVENTS = 50_000;
 
-// Read before a test may replace them, and not from the global object, which a set-up may have changed.
+// Imported early and not read from the global object, because a test or a set-up may fake the global timers.
 const { setImmediate: soon, setTimeout: later, clearTimeout: wakeNoLaterThan } = timers;
 
 export type RunEnd =
   | 'over'
-  /** Nothing is left to happen. */
+  /** No events are left. */
   | 'idle'
-  /** The time is over. */
+  /** The time limit has passed. */
   | 'late'
-  /** Events never end. */
+  /** There were too many events. */
   | 'endless';
 
 export class Driver implements Host {
@@ -80,16 +80,16 @@ export class Driver implements Host {
   readonly injects: Injects;
   readonly lateMs: Host['lateMs'];
   readonly calls: AgentCalls;
-  /** The ids of the executions that exist. */
+  /** The ids of all executions. */
   readonly created: Set<string> = new Set();
   readonly names: StepNames = new StepNames();
   readonly #options: DriverOptions;
   readonly #counts = new Map<string, number>();
   readonly #plans: PlanCache = new Map();
   readonly #letters = new Set<Letter>();
-  /** The earliest time of the next sweep; none while a sweep is under way. */
+  /** The earliest time of the next sweep; undefined during a sweep. */
   #sweepFromAt = 0;
-  /** How many calls of `run` are under way. */
+  /** How many calls of `run` are in progress. */
   #runs = 0;
 
   constructor(options: DriverOptions) {
@@ -117,8 +117,7 @@ export class Driver implements Host {
   };
 
   /**
-   * A client's request to the scheduler. If the scheduler dies before it answers, the client repeats the
-   * request.
+   * Makes a client's request to the scheduler, and repeats it if the scheduler dies before it answers.
    * @param newId the id of an execution that is started without a key
    */
   async ask<Answer>(
@@ -136,8 +135,8 @@ export class Driver implements Host {
   }
 
   /**
-   * Lets events happen, one after the other, until `isOver` is true after one of them.
-   * @param untilAt epoch ms; time does not pass beyond it
+   * Runs events, one at a time, until `isOver` is true after one of them.
+   * @param untilAt the latest time, in epoch ms
    */
   async run(isOver: () => Promise<boolean>, untilAt: number): Promise<RunEnd> {
     this.#runs += 1;
@@ -159,7 +158,10 @@ export class Driver implements Host {
     return 'endless';
   }
 
-  /** The clock of a request, which may wait before it repeats a write, as in two starts at once. */
+  /**
+   * The clock of a request. It advances time if the request waits before repeating a write, as after two
+   * simultaneous starts.
+   */
   #passing(clock: Clock): Clock {
     const sleep: Clock['sleep'] = (ms, signal) => {
       let isOver = false;
@@ -169,7 +171,7 @@ export class Driver implements Host {
     return { ...clock, sleep };
   }
 
-  /** Lets time pass to this instant, if nothing else happens. */
+  /** Advances time to this instant, unless an event occurs. */
   async #pass(untilAt: number, isOver: () => boolean): Promise<void> {
     const { clock } = this.world;
     while (!isOver() && clock.now() < untilAt) {
@@ -206,7 +208,7 @@ export class Driver implements Host {
     return known.length === 0 ? undefined : Math.min(...known);
   }
 
-  /** The message that became visible first. */
+  /** The message with the earliest visible time. */
   #nextLetter(): Letter | undefined {
     let first: Letter | undefined;
     for (const letter of this.#letters) {
@@ -271,7 +273,7 @@ export class Driver implements Host {
     this.#letters.delete(letter);
   }
 
-  /** Lets everything run that does not wait for the test's time. */
+  /** Runs all work that does not wait for the test's time. */
   async #quiet(): Promise<void> {
     for (;;) {
       await new Promise<void>((resolve) => soon(resolve));
@@ -300,12 +302,9 @@ export const missingAgent = (agent: string, forWhat: string): Error =>
     `no implementation of agent '${agent}' (${forWhat}); add the handler that its file exports to \`agents\`, or a fake: \`theAgent.handler({ execute: async () => … })\``,
   );
 
-/** The length from which a text is a plan; a client's key is shorter. */
+/** Texts from this length on are plans; a client's key is shorter. */
 const PLAN_LENGTH = 300;
-/**
- * The hash of each plan's text. Every process hashes the same few plans, which would be a third of all its
- * work.
- */
+/** Caches plan hashes: every process hashes the same few plans, which would take a third of all time. */
 const planHashes = new Map<string, string>();
 
 function hash(text: string): string {
@@ -315,7 +314,7 @@ function hash(text: string): string {
   return known;
 }
 
-/** 128 bits of a text in hex, not cryptographic: the same for the same text, on every machine. */
+/** A non-cryptographic hash of 128 bits in hex, the same on every machine. */
 function hashOf(text: string): string {
   const parts = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 0x85ebca6b].map((seed) => {
     let mixed = seed;

@@ -1,7 +1,6 @@
 /**
- * An external world for tests: the effects that agents had on it, by idempotency key.
- *
- * Does not own: what is wrong with them (`verdict.ts`).
+ * An external world for tests: records the agents' effects by idempotency key. Does not own: judging them
+ * (`verdict.ts`).
  */
 
 /** An effect on the external world. */
@@ -9,39 +8,39 @@ export interface WorldEffect {
   /** The attempt's `ctx.idempotencyKey`. */
   readonly key: string;
   /**
-   * The kind, if a step has several effects: two effects of the same key and kind are one too many.
+   * The kind, if a step has several effects. Two effects with the same key and kind count as doubled.
    * @default 'effect'
    */
   readonly kind?: string;
-  /** Whether it was undone; a number says how often. */
+  /** Whether it was undone, or how often. */
   readonly undone?: boolean | number;
 }
 
 /**
- * An external world. Each method is one request, which `crashEverywhere` breaks in every way if it gets the
- * world.
+ * An external world. Each method is one request. If `crashEverywhere` gets the world, it applies every fault
+ * to each request.
  */
 export interface ExternalWorld {
   /**
-   * Acts, even if it has acted before: a service that does not deduplicate.
+   * Acts on every call, as a service that does not deduplicate.
    * @returns the effect's id, 'charge-3'
    */
   readonly act: (idempotencyKey: string, kind?: string) => Promise<string>;
-  /** Acts unless it has acted under this key: a service that deduplicates. @returns the effect's id */
+  /** Acts once for each key, as a service that deduplicates. @returns the effect's id */
   readonly actOnce: (idempotencyKey: string, kind?: string) => Promise<string>;
   /**
    * The id of the effect in place under this key, the first if there are several; undefined if there is none.
    */
   readonly find: (idempotencyKey: string, kind?: string) => Promise<string | undefined>;
-  /** Undoes everything under this key; may be repeated. */
+  /** Undoes all effects of this key; may be repeated. */
   readonly undo: (idempotencyKey: string, kind?: string) => Promise<void>;
-  /** A request to another service, for instance a server of the test's, which may break like the others. */
+  /** A request to another service, such as a test's server, with the same faults. */
   readonly request: <Answer>(idempotencyKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
-  /** All effects that ever happened, those undone included. */
+  /** All effects so far, including undone ones. */
   readonly effects: () => readonly WorldEffect[];
 }
 
-/** A function between an agent and the world, which may break requests. */
+/** A function between an agent and the world that applies faults to requests. */
 export type Wire = <Answer>(idempotencyKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
 
 interface Entry {

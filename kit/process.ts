@@ -1,11 +1,10 @@
 /**
- * A process: one invocation of a function, with the ports as it sees them.
+ * Simulates a process: one invocation of a function, with its ports.
  *
- * Owns: that a dead process does nothing more, that a frozen one stands still, and the names of the points at
- * which it may be struck: around every call that changes something. Does not own: when it is struck, what
- * runs in it.
+ * Owns: stopping all work of dead and frozen processes, and naming the points for faults, which are around
+ * every call that changes state. Does not own: when a fault occurs, the code in the process.
  *
- * A request that was sent takes effect although its sender dies; what a dead process awaits never settles.
+ * A sent request takes effect even if its sender dies. Promises that a dead process awaits never settle.
  */
 
 import type { AgentSpec } from '../lib/core/plan/agent.ts';
@@ -19,8 +18,8 @@ import type { StepNames } from './step-names.ts';
 
 /**
  * Called at every point of a run, with its name ('after:write:7') and its subject.
- * @param advice what to change if the fault does harm, if that is known
- * @returns whether the fault of that name happens here
+ * @param advice what to change if the fault does harm, if known
+ * @returns whether the fault of this name occurs here
  */
 export type Injects = (point: string, about: string, advice?: string) => boolean;
 
@@ -28,13 +27,13 @@ export type Injects = (point: string, about: string, advice?: string) => boolean
 export interface Host {
   readonly world: MemoryWorld;
   readonly injects: Injects;
-  /** How late an effect may come after its caller gave up, in ms. */
+  /** How long after its caller has given up an effect may occur, in ms. */
   readonly lateMs: (agent: AgentSpec) => number;
-  /** The number of the next call of a kind: 1, 2, … */
+  /** Counts the calls of a kind: 1, 2, … … */
   readonly count: (what: string) => number;
   /** Called with each execution when it is created. */
   readonly hasCreated: (execution: Execution) => void;
-  /** The names of the steps of all executions so far. */
+  /** The step names of all executions so far. */
   readonly names: StepNames;
 }
 
@@ -43,17 +42,15 @@ export interface Process {
   readonly kill: () => void;
   readonly isDead: () => boolean;
   readonly freezeUntil: (at: number) => void;
-  /**
-   * Settles at once while the process lives, after the thaw while it is frozen, and never when it is dead.
-   */
+  /** Settles at once if the process is alive, after the thaw if it is frozen, and never if it is dead. */
   readonly alive: () => Promise<void>;
-  /** Settles when it is killed; not when its time is over. */
+  /** Settles when it is killed, but not at its deadline. */
   readonly died: Promise<void>;
 }
 
 const never: Promise<never> = new Promise(() => undefined);
 
-/** Reads: a crash after one of these is the same as the crash before the next call. */
+/** Reads. They are not points for faults, because a crash after one equals the crash before the next call. */
 const READS: ReadonlySet<string> = new Set([
   'read',
   'readSteps',
@@ -69,7 +66,7 @@ const READS: ReadonlySet<string> = new Set([
   'readMessage',
 ]);
 
-/** @param processDeadlineAt when the platform ends it: epoch ms */
+/** @param processDeadlineAt when the platform ends it, in epoch ms */
 export function startProcess(host: Host, name: string, processDeadlineAt: number): Process {
   const { world } = host;
   const fate = { dead: false, frozenUntil: 0 };
@@ -126,7 +123,7 @@ export function startProcess(host: Host, name: string, processDeadlineAt: number
 
 type Call = (method: string, args: readonly unknown[], perform: () => Promise<unknown>) => Promise<unknown>;
 
-/** The ports whose calls change something. */
+/** The ports, with the calls that change state passed through `call`. */
 const portsThrough = (world: MemoryWorld, call: Call): Ports => ({
   ...world,
   store: through(world.store, call),
@@ -149,7 +146,7 @@ const valuesThrough = (values: LargeValues, call: Call): LargeValues => ({
   get: async (key) => (await call('getValue', [key], () => values.get(key))) as string | undefined,
 });
 
-/** All methods of a port, whichever it has. */
+/** Passes all methods of a port through `call`. */
 const through = <Port extends object>(port: Port, call: Call): Port =>
   new Proxy(port, {
     get: (target, key) => {
@@ -160,7 +157,7 @@ const through = <Port extends object>(port: Port, call: Call): Port =>
     },
   });
 
-/** The record or message of a call, in words. */
+/** Describes the record or message of a call. */
 function aboutCall(names: StepNames, method: string, args: readonly unknown[]): string {
   if (method === 'write') {
     if ('givenUntil' in (args[0] as object)) return 'takes a slot of its rate';

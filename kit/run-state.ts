@@ -1,8 +1,6 @@
 /**
- * An execution as a test sees it.
- *
- * Owns: the shape, and the message about one that does not end. Does not own: the records
- * (`core/records/state.ts`).
+ * The state of an execution for a test. Owns: its type, and the message about one that does not end. Does not
+ * own: the records (`core/records/state.ts`).
  */
 
 import { defined } from '../lib/core/values/defined.ts';
@@ -23,7 +21,7 @@ import type { RunEnd } from './driver.ts';
 
 /** The state of a step in a run. */
 export interface StepState {
-  /** `pending`: a predecessor is not done. `ready`: it waits for its agent. */
+  /** `pending`: it waits for a predecessor. `ready`: it waits for its agent. */
   readonly status: StepStatus | 'pending';
   /** The number of attempts to execute so far. */
   readonly attempts: number;
@@ -34,19 +32,17 @@ export interface StepState {
   /** The latest 20 attempts to execute, probe or undo. */
   readonly history: readonly Attempt[];
   /**
-   * Until when a wait, a callback or an approval waits, in epoch ms of the test's time; absent before its
-   * turn.
+   * The end of a timer, callback or approval, in epoch ms of the test's time; absent before the step begins.
    */
   readonly waitsUntil?: number;
   /**
-   * For a child or map step: the number of its executions, how many were started, and how those that ended
-   * did.
+   * For a child or map step: the number of its executions, how many have started, and how ended ones ended.
    */
   readonly children?: {
     readonly count: number;
     readonly started: number;
     readonly ended: readonly ExecutionStatus[];
-    /** Only for a child with a recovery, from its second try on: the try to which these belong. */
+    /** The try that these numbers are about; only for a child with a recovery, from its second try on. */
     readonly try?: number;
   };
 }
@@ -119,7 +115,9 @@ const REASON: Readonly<Record<Exclude<RunEnd, 'over'>, string>> = {
   endless: 'it never comes to rest',
 };
 
-/** @param what the awaited event, such as 'end' */
+/**
+ * Writes the message about an execution that does not get there. @param what the awaited event, such as 'end'
+ */
 export function stuckMessage(
   id: string,
   what: string,

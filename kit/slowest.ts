@@ -1,7 +1,8 @@
 /**
- * How late a service may act after its caller gave up. Only the author of a test can know it.
+ * The option `slowest`: how long after its caller has given up a service may still act. Only the author of a
+ * test knows this.
  *
- * Owns: the form of the option, its refusals, and the reminder if it is not given. Does not own: the fault
+ * Owns: its type, its refusals, and the reminder if it is missing. Does not own: the fault
  * (`agent-calls.ts`).
  */
 
@@ -10,7 +11,7 @@ import { type Duration, formatDuration, parseDuration } from '../lib/core/values
 import { refuse } from '../lib/core/values/errors.ts';
 import type { AgentCall } from './agent-calls.ts';
 
-/** The time for every agent's service, or by the agents' names. */
+/** The time for all agents' services, or by agent. */
 export type Slowest = Duration | Readonly<Record<string, Duration>>;
 
 export const timesOf = (slowest: Slowest = {}): readonly Duration[] =>
@@ -36,7 +37,7 @@ export function checkSlowest({ agents }: WithAgents, slowest: Slowest | undefine
   throw refuse('unknown-agent', `slowest names '${stranger}'; the agents are: ${known.join(', ')}`);
 }
 
-/** Agents whose `lateEffectWithin` was trusted instead, for the report. */
+/** Agents without a given time, whose `lateEffectWithin` was used instead, for the report. */
 export function unsaid(
   { agents }: WithAgents,
   slowest: Slowest | undefined,

@@ -1,7 +1,7 @@
 /**
- * The names of steps in messages to their author. A step within an item of a list also names the item.
+ * Names steps in messages to the test's author. A step within a list's item is named with the item.
  *
- * Owns: the way from an execution to the item above it. Does not own: how items are named
+ * Owns: finding the item of an execution. Does not own: the form of an item's name
  * (`core/plan/child-plans.ts`).
  */
 

@@ -1,8 +1,8 @@
 /**
- * Refuses an option of a test that does not exist (in JavaScript a misspelled one would silently be ignored),
- * and finds the agents that need not be given.
+ * Refuses unknown options of a test, because in JavaScript a misspelled one would silently be ignored. Also
+ * finds the agents that need not be given.
  *
- * Does not own: which options exist (tables beside their types, which the compiler keeps equal to them).
+ * Does not own: which options exist (tables beside their types, kept equal by the compiler).
  */
 
 import type { Worker } from '../lib/agent/author-code.ts';
@@ -23,7 +23,7 @@ export function checkChoice(of: string, value: unknown, choices: readonly string
   throw refuse('bad-option', `${of} is '${String(value)}'; write ${allowed}`);
 }
 
-/** The workers of agents whose work is declared (`httpAgent`), which a test need not give. */
+/** The workers of declared agents (`httpAgent`), which a test need not give. */
 export const declaredIn = ({ agents }: Pick<Workflow, 'agents'>): readonly Worker[] =>
   agents.flatMap((agent) => {
     const { worker } = Object((agent as { handler?: unknown }).handler) as { worker?: Worker };

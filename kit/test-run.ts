@@ -1,8 +1,8 @@
 /**
  * One execution of a test.
  *
- * Owns: how far a test lets time pass, and what people do meanwhile. Does not own: what happens
- * (`driver.ts`), the shape of a state (`run-state.ts`).
+ * Owns: letting time pass, and the acts of people. Does not own: the events (`driver.ts`), the type of a
+ * state (`run-state.ts`).
  */
 
 import { explain, type Explanation } from '../lib/explain/why.ts';
@@ -29,7 +29,7 @@ import { type RunState, stateOf, stuckMessage } from './run-state.ts';
 
 /** An incident of a run that waits for an answer. */
 export interface OpenIncident extends Incident {
-  /** The choices that are safe now; the others say what they need or when they become safe. */
+  /** The choices, with what makes one unsafe now or when it becomes safe. */
   readonly choices: readonly {
     readonly choice: Choice;
     readonly needs?: 'nothingHappened';
@@ -45,7 +45,7 @@ interface Operator {
 }
 
 let commands = 0;
-/** Counts the calls: each has one id, however often it is repeated. */
+/** Numbers the messages: each has one id, even if its call is repeated. */
 let messages = 0;
 const SEND = { id: true, by: true } as const;
 
@@ -54,10 +54,10 @@ const isAlreadyResolved = (error: unknown, choice: Choice): boolean =>
   error.code === 'already-resolved' &&
   (error.details as { readonly choice?: Choice } | undefined)?.choice === choice;
 
-/** A time longer than any deadline of a workflow, including its undo. */
+/** Longer than any workflow's deadline, including its undo. */
 const LONGEST: Duration = '366d';
 
-/** A person of a test, recorded like `--as` on a laptop. */
+/** A test's person, recorded like `--as` on a laptop. */
 export const local = (name: string): Caller => ({ kind: 'local', name });
 
 /** One execution of a test. */
@@ -73,10 +73,10 @@ export class TestRun {
   }
 
   /**
-   * Lets time pass until the execution has ended and announced it. It resolves however the execution ends.
-   * Incidents resolve themselves at their deadline.
-   * @param within the longest this may take, in the test's time; 366 days by default
-   * @throws SteadfastError `stuck` with what it waits for
+   * Lets time pass until the execution's end is announced. It resolves for every kind of end. Incidents
+   * resolve themselves at their deadline.
+   * @param within the longest time, in the test's time; 366 days by default
+   * @throws SteadfastError `stuck`; the message says what the execution waits for
    */
   async waitForEnd(within: Duration = LONGEST): Promise<RunState> {
     const isOver = ({ execution }: Snapshot): boolean =>
@@ -112,7 +112,7 @@ export class TestRun {
   }
 
   /**
-   * Resolves the open incident, or the one with the number `incident`. `by` is the person, 'operator' by
+   * Resolves the open incident, or the one with the number `incident`. `by` names the person, 'operator' by
    * default.
    * @throws SteadfastError `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
    */
@@ -139,7 +139,7 @@ export class TestRun {
       try {
         await resolveIncident(scheduler, this.id, asked);
       } catch (error) {
-        // The scheduler died after it had written the answer. The client asks again, and reads that its own
+        // The scheduler died after it had written the answer. The client repeats it, and reads that its own
         // answer was accepted.
         if (asks === 1 || !isAlreadyResolved(error, rest.choice)) throw error;
       }
@@ -147,8 +147,8 @@ export class TestRun {
   }
 
   /**
-   * Lets time pass until the callback or approval is open, so that the external party may answer.
-   * @throws SteadfastError `unknown-step`; `stuck` if its turn does not come
+   * Lets time pass until the callback or approval is open and can be answered.
+   * @throws SteadfastError `unknown-step`; `stuck` if it never opens
    */
   async waitForQuestion(step: string, within: Duration = LONGEST): Promise<RunState> {
     await this.#token(step);
@@ -156,8 +156,8 @@ export class TestRun {
   }
 
   /**
-   * Completes a callback as the external party, like `POST /callbacks/{token}/complete`, even before the
-   * step's turn.
+   * Completes a callback as the external party, like `POST /callbacks/{token}/complete`, even before the step
+   * begins.
    * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output` (details: the schema's issues)
    */
   complete(step: string, output: unknown = null): Promise<void> {
@@ -165,7 +165,7 @@ export class TestRun {
   }
 
   /**
-   * Fails a callback as the external party, which cannot do the work.
+   * Fails a callback as an external party that cannot do the work.
    * @throws SteadfastError `unknown-step`, `already-closed`
    */
   fail(step: string, failure: { readonly code?: string; readonly message?: string } = {}): Promise<void> {
@@ -254,8 +254,8 @@ export class TestRun {
   }
 
   /**
-   * Cancels: nothing new starts, and effects are undone; `undo: false` leaves them in place, and it ends as
-   * `failed`.
+   * Cancels the execution: no new work starts, and effects are undone. With `undo: false` they stay in place,
+   * and it ends as `failed`.
    * @throws SteadfastError `not-cancelable` if it has ended or is being undone
    */
   cancel(reason?: string, options: Operator & { readonly undo?: boolean } = {}): Promise<void> {
@@ -264,7 +264,7 @@ export class TestRun {
   }
 
   /**
-   * Pauses: nothing new starts; work under way continues to its end.
+   * Pauses the execution: no new work starts; attempts in progress finish.
    * @param options `within`: the time after which a person is asked, '7d' by default
    * @throws SteadfastError `not-pausable`, `bad-duration`
    */
@@ -280,7 +280,7 @@ export class TestRun {
   }
 
   /**
-   * Makes a failed execution continue where it failed, or resolves all open incidents of a waiting one with
+   * Continues a failed execution where it failed, or resolves all open incidents of a waiting one with
    * 'retry'.
    * @throws SteadfastError `not-retryable`
    */
@@ -295,25 +295,24 @@ export class TestRun {
     own: Own,
   ): Promise<void> {
     commands += 1;
-    // One id for all repeats, because the process that obeys may die before it has answered.
+    // One id for all repeats, because the process may die before it answers.
     const commandId = `command-${commands}`;
     const request = { ...own, commandId, by: local(by), ...(reason === undefined ? {} : { reason }) };
     await this.#ask((scheduler) => command(scheduler, this.id, request));
   }
 
-  /** The state as it is now; no time passes. */
+  /** The current state; no time passes. */
   async state(): Promise<RunState> {
     return stateOf(await this.#driver.show(this.id));
   }
 
-  /** The plan, and the records as they are stored. */
+  /** The plan and the stored records. */
   records(): Promise<Shown> {
     return this.#driver.show(this.id);
   }
 
   /**
-   * The answer of `GET /executions/{id}/why`: what happened, on what evidence, and what happens next and
-   * when.
+   * The answer of `GET /executions/{id}/why`: what happened, the evidence, and what happens next and when.
    */
   async why(): Promise<Explanation> {
     const { plan, state } = await this.#driver.show(this.id);

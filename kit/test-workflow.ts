@@ -2,7 +2,7 @@
  * `steadfast/testing`: the test kit for users' workflows. It needs no test runner: it throws and returns, and
  * asserts nothing.
  *
- * Owns: the package's entry. Does not own: anything behind it. Nothing in `lib` imports `kit`.
+ * Owns: the package's entry. Does not own: the implementations. `lib` never imports `kit`.
  */
 
 import type { Workflow } from '../lib/core/plan/workflow.ts';
@@ -66,7 +66,7 @@ export async function startCloud<W extends KnownWorkflows = Readonly<Record<stri
   options: LocalCloudOptions = {},
 ): Promise<LocalCloud<W>> {
   checkOptions('startCloud', options, CLOUD);
-  // Imported here, because a test in memory does not need a cloud.
+  // Imported only here, because a test in memory does not need a cloud.
   const { start } = await import('./cloud/start-cloud.ts');
   return start<W>(options);
 }
@@ -86,7 +86,7 @@ export async function startServer<W extends KnownWorkflows = Readonly<Record<str
   options: TestServerOptions,
 ): Promise<TestServer<W>> {
   checkOptions('startServer', options, SERVER);
-  // Imported here, because a test in memory does not need a server.
+  // Imported only here, because a test in memory does not need a server.
   const { start } = await import('./server/start-server.ts');
   const server = await start(options);
   return { ...server, client: createClient<W>({ url: server.url }) };

@@ -1,11 +1,10 @@
 /**
- * The mistakes in a run: effects that are lost or doubled, executions that are stuck.
+ * Judges a run: finds lost and doubled effects and stuck executions.
  *
- * Owns: what counts as lost and as doubled, by the external world's effects or, without them, by the calls of
- * the agents' code. Does not own: the runs (`crash-everywhere.ts`).
+ * Owns: what counts as lost or doubled, by the external world's effects or, without them, by the calls of the
+ * agents' code. Does not own: the runs (`crash-everywhere.ts`).
  *
- * Without the external world's effects one only knows whether the agents' code ran to its end, and what it
- * returned.
+ * Calls only show whether the agents' code ran to its end, and what it returned.
  */
 
 import { answerText } from '../lib/agent/answer.ts';
@@ -22,13 +21,13 @@ import { StepNames } from './step-names.ts';
 
 export interface Problem {
   /**
-   * `wrong-answer`: work was done, its answer was no valid output, and nobody gave the right one in time.
-   * `lost`: an execution claims an effect that does not exist, left one that should be undone, or failed only
-   * because of the fault. `doubled`: an effect, or its undo, happened more than once. `stuck`: the execution
-   * did not end.
+   * `wrong-answer`: work was done, its output was invalid, and no person corrected it in time. `lost`: an
+   * execution claims an effect that does not exist, left one that should be undone, or failed only because of
+   * the fault. `doubled`: an effect, or its undo, occurred more than once. `stuck`: the execution did not
+   * end.
    */
   readonly kind: 'lost' | 'doubled' | 'stuck' | 'wrong-answer';
-  /** The step; within an item of a list it is 'rooms[1]'. */
+  /** The step; for a step within a list's item, 'rooms[1]'. */
   readonly step?: string;
   readonly idempotencyKey?: string;
   readonly message: string;
@@ -38,11 +37,11 @@ export interface Problem {
 export interface Evidence {
   readonly executions: readonly Shown[];
   readonly calls: readonly AgentCall[];
-  /** The external world's effects; without them the calls are judged. */
+  /** The external world's effects; if absent, the calls are judged. */
   readonly effects?: readonly WorldEffect[];
 }
 
-/** The run without a fault, with which the others are compared. */
+/** The result of the run without a fault, for comparison. */
 export interface Expectation {
   /** The number of effects of each kind, and the agent, for each step by `placeOf`. */
   readonly effects: ReadonlyMap<string, Usual>;
@@ -56,8 +55,8 @@ interface Usual {
 }
 
 /**
- * A name that is the same in every run: for a started execution its workflow, for a child the path from there
- * to it, then the step.
+ * A name that is the same in every run: the workflow of the started execution, the path to the child, the
+ * step.
  */
 export function placeOf({ plan, state }: Shown, step = ''): string {
   const { id, parent } = state.execution;
@@ -65,7 +64,7 @@ export function placeOf({ plan, state }: Shown, step = ''): string {
   return `${plan.workflow}${way}/${step}`;
 }
 
-/** The steps of an execution that agents perform, the only ones with effects. */
+/** The steps of an execution that agents perform; only these have effects. */
 export const performed = ({ plan, state }: Shown): Step[] =>
   Object.values(state.steps).filter(({ name }) => performedStep(plan, name) !== undefined);
 
@@ -94,15 +93,15 @@ function countsOf(effects: readonly WorldEffect[]): ReadonlyMap<string, number> 
   return counts;
 }
 
-/** The effects under the step's idempotency keys, and under keys that an author made by extending them. */
+/** The effects with the step's idempotency keys, or with keys that an author made by extending them. */
 function effectsOf(book: readonly WorldEffect[], { plan, state }: Shown, step: Step): readonly WorldEffect[] {
   const first = effectKeyOf(state.execution, step.name, 1, keyEpoch(plan, step));
   return book.filter(({ key }) => key.startsWith(first) && NUMBER_OR_MORE.test(key.slice(first.length)));
 }
 
 /**
- * The text that may follow a step's first key in its other keys. A letter, a digit or a dash would be part of
- * a longer name.
+ * The text that may follow a step's first key in its other keys. A letter, digit or dash would belong to a
+ * longer step name.
  */
 const NUMBER_OR_MORE = /^(-\d+)?(?![a-z0-9-])/;
 
@@ -139,10 +138,7 @@ const aboutOf =
     message: `step ${names.quoted(execution.id, step.name)}: ${message}`,
   });
 
-/**
- * A mistake of the agent: its work was undone or left although it was valid, because a question had no
- * answer.
- */
+/** Finds invalid outputs whose incident nobody answered, so that valid work was undone or left. */
 const unmended = ({ plan, state }: Shown, names: StepNames): Problem[] =>
   incidentsIn(state).flatMap((incident): Problem[] => {
     const { wrongAnswer, closedBy, choice, step = '', failure } = incident;
@@ -159,14 +155,14 @@ function bookOf({ effects, calls }: Evidence): readonly WorldEffect[] {
   const book: { key: string; kind: string; undone: boolean; output: string }[] = [];
   for (const call of calls) {
     const acted = call.outcome === 'returned' || call.outcome === 'threw';
-    // An agent without lasting effects may run any number of times.
+    // Skips agents without effects, because they may run any number of times.
     if (!acted || call.effect === 'none') continue;
     const own = book.filter((effect) => effect.key === call.idempotencyKey);
     if (call.on === 'undo' && call.outcome === 'returned') for (const effect of own) effect.undone = true;
     if (call.on !== 'execute') continue;
     const output = call.outcome === 'returned' ? answeredText(call.answer) : '';
-    // A repeated answer comes from a service that recognised the key. An unknown outcome may have been
-    // nothing.
+    // An equal answer comes from a service that recognised the key, and a call with an unknown outcome may
+    // have had no effect.
     const known = own.find((effect) => effect.output === output || effect.output === '' || output === '');
     if (known === undefined || (isProbed(call) && output !== '' && known.output !== '')) {
       book.push({ key: call.idempotencyKey, kind: 'effect', undone: false, output });
@@ -177,7 +173,7 @@ function bookOf({ effects, calls }: Evidence): readonly WorldEffect[] {
   return book;
 }
 
-/** The whole answer, except what JSON cannot contain. */
+/** The answer as JSON text. */
 function answeredText(answer: unknown): string {
   try {
     return JSON.stringify(answer) ?? 'null';
@@ -194,7 +190,7 @@ function endProblems(shown: Shown, expected: Expectation | undefined): Problem[]
     return [{ kind: 'stuck', message: `execution ${id} is ${status} and did not end` }];
   }
   const usual = expected?.ends.get(placeOf(shown));
-  // Left in place because a person chose that, or because it is the default without an answer.
+  // Effects that were left in place by a person's choice or by a default.
   const chosen = cause?.undo === false;
   if (status !== 'failed' || chosen || usual === undefined || usual === 'failed') return [];
   const failure = cause === undefined ? '' : `: ${cause.failure.message}`;
@@ -248,7 +244,7 @@ function lost(
     if (isGiven(state, step)) return [];
     const usual = expected?.effects.get(placeOf(shown, step.name));
     if (usual === undefined) return [];
-    // Another agent in the step's recovery may do the same in another way.
+    // Another agent of the step's recovery may have other effects.
     if (usual.agent !== variantIn(plan, step)?.agent) {
       return standing.length > 0 ? [] : [problem('it is done, but no effect of it is there')];
     }
@@ -256,7 +252,7 @@ function lost(
       .filter((kind) => !standing.some((effect) => kindOf(effect) === kind))
       .map((kind) => problem(`it is done, but '${kind}' did not take place or was undone`));
   }
-  // An on-failure step is never undone: its effect exists, or the step says that it does not.
+  // An on-failure step is never undone: its effect exists, or its record says that it does not.
   if (isOnFailure(plan, step.name)) {
     const isThere = standing.length > 0 || isGiven(state, step) || step.status !== 'done';
     const usual = expected?.effects.get(placeOf(shown, step.name));
@@ -264,14 +260,14 @@ function lost(
   }
   if (standing.length === 0) return [];
   const what = `'${kindOf(standing[0] as WorldEffect)}'`;
-  // Its record says itself that its failure was tolerated with the effects that it may have left.
+  // Its record says that its failure was tolerated although it may have left effects.
   if (step.status === 'tolerated' && step.mayHaveActed) return [];
-  // A failed item of a list is tolerated with effects that cannot be undone.
+  // A tolerated item of a list may leave effects that cannot be undone.
   if (plan.tolerated !== undefined && undoOf(plan, step) === 'none') return [];
   if (execution.status === 'succeeded') {
     return [problem(`${what} took place, but the execution has succeeded with the step ${step.status}`)];
   }
-  // Its record says itself that the effect is still there, or a person decided so.
+  // Its record says that the effect is still in place, or a person decided that.
   const told = step.status === 'compensation-failed' || execution.cause?.undo === false;
   if (told || undoOf(plan, step) === 'none') return [];
   return [problem(`the execution has ended ${execution.status}, but ${what} was not undone`)];

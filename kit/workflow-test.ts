@@ -1,8 +1,8 @@
 /**
- * A workflow with its agents in memory, and the executions that a test starts.
+ * Tests a workflow with its agents in memory.
  *
- * Owns: the test's vocabulary (start, skip, fail, replace, until …) and its refusals. Does not own: what
- * happens (`driver.ts`, which runs the production roles), the shape of a state (`run-state.ts`).
+ * Owns: the test's methods (start, skip, fail, replace, until …) and their refusals. Does not own: running
+ * the production roles (`driver.ts`), the type of a state (`run-state.ts`).
  */
 
 import type { KeysOf } from '../lib/core/values/options.ts';
@@ -38,7 +38,7 @@ export interface TestAgent {
   readonly worker: Worker;
 }
 
-/** The options of `testWorkflow`: the agents, and deviations from the defaults. */
+/** The options of `testWorkflow`: the agents, and settings that differ from the defaults. */
 export interface TestOptions {
   /** The handlers of all agents of the workflow, including those in recoveries; an `httpAgent` needs none. */
   readonly agents: readonly TestAgent[];
@@ -62,8 +62,8 @@ export interface TestOptions {
   /** The test's time at its start, in epoch ms. @default 1_700_000_000_000, in November 2023 */
   readonly startsAt?: number;
   /**
-   * How long an agent's own code may wait for something real, such as a server of the test's, in real ms.
-   * After that the test's time continues.
+   * How long an agent's code may wait for something real, such as a test's server, in real ms. Then the
+   * test's time continues.
    * @default 2_000
    */
   readonly patienceMs?: number;
@@ -71,11 +71,11 @@ export interface TestOptions {
 
 /** The options of a test's start. */
 export interface TestStartOptions {
-  /** The same key with the same input is the same execution. */
+  /** A repeated start with the same key and input returns the same execution. */
   readonly idempotencyKey?: string;
   /** Tags, in addition to those from its input. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** The name of the person who starts it, for approvals that must be another person's. @default 'starter' */
+  /** The name of the person who starts it, for approvals that need another person. @default 'starter' */
   readonly by?: string;
 }
 
@@ -110,19 +110,16 @@ export interface Inner {
 }
 
 /**
- * Counts executions in this process, because tests that share external services must not share idempotency
+ * Numbers the executions of this process, so that tests that share external services do not share idempotency
  * keys.
  */
 let executions = 0;
 
-/**
- * Workflows whose references were checked: `crashEverywhere` makes a test of the same workflow for every
- * fault.
- */
+/** Workflows whose references have been checked, because `crashEverywhere` makes a test for every fault. */
 const checked = new WeakSet<Workflow>();
 
 /**
- * Refuses the references that synthesis refuses, so that a workflow which passes its tests can be deployed.
+ * Refuses the references that synthesis refuses, so that a tested workflow can be deployed.
  * @throws SteadfastError `workflow-refused`
  */
 function checkReferences(workflow: Workflow): void {
@@ -137,7 +134,7 @@ export class WorkflowTest<I> {
   readonly #workflow: Workflow<I>;
   readonly #workers = new Map<string, Worker>();
   readonly #driver: Driver;
-  /** A prefix of executions and idempotency keys, for tests that start the same workflow again and again. */
+  /** A prefix of execution ids and idempotency keys, for tests that start the same workflow repeatedly. */
   readonly #idPrefix: string | undefined;
 
   /** Called by `testWorkflow`. @internal */
@@ -206,7 +203,7 @@ export class WorkflowTest<I> {
   }
 
   /**
-   * Starts an execution, like `POST /workflows/{name}/executions`. Its agents work only while the test lets
+   * Starts an execution, like `POST /workflows/{name}/executions`. Its agents run only while the test lets
    * time pass: `waitForEnd`, `until`, `skip`.
    * @throws SteadfastError `bad-input` (details: the schema's issues), `key-reused`, `too-large`
    */
@@ -244,7 +241,7 @@ export class WorkflowTest<I> {
     return this.#driver.world.clock.now();
   }
 
-  /** Replaces functions of an agent from now on; the others stay. */
+  /** Replaces some functions of an agent from now on. */
   replace<AI, AO>(agent: Agent<AI, AO>, implementation: Partial<Implementation<AI, AO>>): void {
     const name = this.#known(agent);
     const problem = partProblem(implementation, false);
@@ -255,9 +252,9 @@ export class WorkflowTest<I> {
   }
 
   /**
-   * Makes the next calls throw without being made. `TransientError` and `PermanentError` say that nothing was
+   * Makes the next calls throw without running. `TransientError` and `PermanentError` say that nothing was
    * done; after any other error the outcome is unknown.
-   * @param options `with`: what is thrown, a `TransientError` by default
+   * @param options `with`: the error, a `TransientError` by default
    */
   fail(agent: AgentRef, options: FaultOptions & { readonly with?: Error } = {}): void {
     const { with: error, ...rest } = options;
@@ -270,9 +267,8 @@ export class WorkflowTest<I> {
   }
 
   /**
-   * Makes the next calls end with an error at once and do their work this much later, like a request whose
-   * connection breaks while the service is slow. The outcome is unknown, and a probe that comes too soon
-   * finds nothing.
+   * Makes the next calls fail at once and do their work this much later, like a request to a slow service
+   * whose connection breaks. The outcome is unknown, and an early probe finds no effect.
    */
   lateEffect(agent: AgentRef, options: FaultOptions & { readonly by: Duration }): void {
     const { by, ...rest } = options;
@@ -290,10 +286,7 @@ export class WorkflowTest<I> {
     this.#plan(agent, rest, { kind: 'slow', byMs: parseDuration(by, 'by') });
   }
 
-  /**
-   * Kills the agent's process at the next calls: before it works, or after it has worked and before it
-   * reports.
-   */
+  /** Kills the agent's process at the next calls: before the work, or after it and before the report. */
   kill(agent: AgentRef, options: FaultOptions & { readonly when: 'before' | 'after' }): void {
     const { when, ...rest } = options;
     checkOptions('a fault', rest, FAULT);

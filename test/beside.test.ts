@@ -1,6 +1,6 @@
 /**
- * Six workflows beside the same ones in other systems: ours do what their headings say, and the README names
- * and counts the names to learn. `npm run beside` compiles the others' with their makers' types.
+ * Six workflows written for Steadfast and for other systems: ours do what their headings say, and the README
+ * counts the names to learn. `npm run beside` compiles the others with their own types.
  */
 
 import { readFileSync } from 'node:fs';

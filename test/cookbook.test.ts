@@ -1,4 +1,4 @@
-/** Each recipe of the cookbook does what its first line says. */
+/** Runs each recipe of the cookbook and checks what its first line promises. */
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';

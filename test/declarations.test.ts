@@ -1,4 +1,4 @@
-/** Which of the package's declarations are published. */
+/** Which type declarations the package publishes. */
 
 import { neededDeclarations } from '../scripts/declarations.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The stages, the pipeline and the two in one stack of docs/DEPLOY.md, and the rules of docs/EVENTS.md: their
- * code synthesises, and does what the pages say.
+ * The code of docs/DEPLOY.md (stages, pipeline, two constructs in one stack) and of docs/EVENTS.md (rules)
+ * synthesises, and does what the pages say.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -32,7 +32,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Synthesises without code; returns each stack's template, account and region, by its name. */
+/**
+ * Synthesises without bundling. @returns a function from a stack's name to its template, account and region
+ */
 function synthesise(app: string): (stack: string) => Template & { readonly environment: string } {
   const outdir = join(root, `${app}.out`);
   const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', `bin/${app}.ts`], {

@@ -1,4 +1,4 @@
-/** docs/FAILURES.md has exactly the codes with which the product says why something failed. */
+/** docs/FAILURES.md lists exactly the failure codes that the code uses. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,9 +7,9 @@ import { FAILURE_CODES } from '../scripts/contract/failure-codes.ts';
 const ROOT = join(import.meta.dirname, '..');
 /** Code that runs where a step or an execution fails. */
 const ROOMS = ['core', 'engine', 'agent', 'worker', 'remote', 'ready'];
-/** Finds failures that are written as objects, or made by a function of their file. */
+/** Finds failures written as objects, or made by a function of the same file. */
 const CODE = /\bcode: '([a-z-]+)'|\b(?:wrong|failure)\(\s*'([a-z-]+)'|\b(?:CANNOT_TELL|BUG) = '([a-z-]+)'/g;
-/** Codes that are made from a status, or from several. */
+/** Codes that are composed at run time. */
 const MADE = ['answer-too-large', 'child-failed', 'http-500', 'broken-connection', 'bad-answer'];
 
 const sources = ROOMS.flatMap((room) =>

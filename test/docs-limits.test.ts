@@ -1,4 +1,4 @@
-/** Each number in docs/LIMITS.md is the code's: its place in the code exists, and has the same value. */
+/** Each number in docs/LIMITS.md equals the value at its place in the code. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,8 +32,8 @@ function figureOf(limit: string): number {
 }
 
 /**
- * The last product of numbers in a piece of code; for a pattern's repetition plus one, for the part before
- * it.
+ * The value of the last product of numbers in a piece of code; for a pattern's repetition one more, for the
+ * character before it.
  */
 function valueOf(code: string): number {
   const [, repeated] = /\{0,(\d+)\}/.exec(code) ?? [];

@@ -1,6 +1,5 @@
 /**
- * llms.txt lists every published page once, with a sentence; and no published page links to a page that is
- * not published.
+ * llms.txt lists every published page once, with a sentence. No published page links to an unpublished one.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Everything that documents and code name exists: files, scripts, headings, ids of guarantees. Each rule is
- * tested on a planted mistake.
+ * All files, scripts, headings and guarantee ids named in documents and code exist. Each rule is tested on a
+ * planted mistake.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -77,7 +77,7 @@ describe('a document', () => {
   });
 });
 
-/** Longer decisions are longer than their situation, choice and price need. */
+/** The most words of a decision: enough for its situation, choice and price. */
 const MOST_WORDS = 150;
 const longDecisions = (texts: Readonly<Record<string, string>>): string[] =>
   Object.entries(texts)
@@ -107,7 +107,10 @@ describe('a decision', () => {
 const wordsOf = (path: string): number => read(path).trim().split(/\s+/).length;
 const pages = documents.filter((path) => /^docs\/[\w-]+\.md$/.test(path));
 
-/** A longer page should be two: readers do not find things in it. Printed pages are looked up, not read. */
+/**
+ * The most words of a page: readers find nothing in longer ones. Generated pages are exempt, because nobody
+ * reads them through.
+ */
 const MOST_WORDS_OF_A_PAGE = 3_000;
 const LONGER = new Set([...Object.keys(PRINTED), 'docs/ARCHITECTURE.md']);
 
@@ -133,10 +136,10 @@ it.each(TO_WRITE)(`%s has ${MOST_WORDS_TO_WRITE} words at most`, (name) => {
   expect(wordsOf(`docs/${name}.md`)).toBeLessThanOrEqual(MOST_WORDS_TO_WRITE);
 });
 
-/** Words are separated by blanks, so that a bar of a table counts as one. */
+/** The most words of all pages. Words are separated by blanks, so the bar of a table counts as one. */
 const MOST_WORDS_OF_ALL = 47_500;
 
-/** `npm run bench:report` prints the benchmarks. */
+/** The pages that are written by hand; `npm run bench:report` generates the benchmarks. */
 const written = pages.filter((path) => !(path in PRINTED) && path !== 'docs/BENCHMARKS.md');
 
 it(`all pages that people wrote have ${MOST_WORDS_OF_ALL} words at most`, () => {
@@ -174,7 +177,7 @@ describe('a comment', () => {
   });
 });
 
-/** Removed commands, options, files, codes and routes: a text that names one sends a reader nowhere. */
+/** Removed commands, options, files, codes and routes, which no text may name. */
 const GONE = new RegExp(
   [
     String.raw`\b(?:un)?quiesc\w*`,

@@ -1,6 +1,6 @@
 /**
- * docs/ON-CALL.md: twenty questions in order, each with at most three clicks, an existing command, and a test
- * in a browser.
+ * docs/ON-CALL.md has twenty questions in order, each with at most three clicks, an existing command, and a
+ * browser test.
  */
 
 import { readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ it('has a test in a browser for each', () => {
   expect(testsIn(read('test/browser/on-call.browser.ts'))).toEqual(numbers);
 });
 
-/** The problem of a command: it does not exist, or it has no such option. */
+/** The problems of a command: it does not exist, or an option does not. */
 async function wrongIn(command: string): Promise<string[]> {
   const [verb = '', ...rest] = command.split(' ');
   const { exitCode, out } = await steadfast([verb, '--help']);

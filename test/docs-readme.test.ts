@@ -1,6 +1,6 @@
 /**
- * What README and first project tell a newcomer to type works, and the code of both and of the author's
- * reference can be built.
+ * The commands in README and first project work, and the code of both and of the author's reference can be
+ * built.
  */
 
 import { rmSync } from 'node:fs';
@@ -48,7 +48,7 @@ test('the first workflow is a workflow and two agents, and nothing else', () => 
   ]);
 });
 
-/** Runs in this process, unlike a synthesis. */
+/** Reads the handlers in this process, unlike a synthesis. */
 const asked: AskHandlers = (files) =>
   Promise.all(
     files.map(async (file) => {

@@ -1,4 +1,4 @@
-/** The tests in docs/TESTING.md pass, with the runner that is named there. */
+/** The tests in docs/TESTING.md pass with the runner named there. */
 
 import { execFile } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ test('they pass under node:test', async () => {
   expect(Number(/^# pass (\d+)$/m.exec(stdout)?.[1])).toBeGreaterThanOrEqual(12);
 });
 
-/** The page's second test of a crash, in a process that resolves modules as an author's does. */
+/** Runs the page's second crash test in a process that resolves modules as an author's project does. */
 const FINDING = `import { crashEverywhere, externalWorld } from 'steadfast/testing';
 import { handler as compose } from './agents/write-greeting.js';
 import { deliverGreeting, firstGreeting } from './workflow.js';

@@ -1,6 +1,6 @@
 /**
- * All code in documents and in an editor's hover has right types: one compiler run for all pages. Their own
- * validator checks the state machines.
+ * All code in documents and in `@example`s compiles, in one compiler run. The state machines pass their own
+ * validator.
  */
 
 import { execFileSync } from 'node:child_process';

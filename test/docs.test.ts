@@ -1,4 +1,4 @@
-/** Printed documents match the code. */
+/** The generated documents match the code. */
 
 import { PRINTED, writtenDocument } from '../scripts/docs.ts';
 import { typeSchemas, withComments } from '../scripts/json-schemas.ts';

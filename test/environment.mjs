@@ -1,24 +1,16 @@
 /**
- * Jest's environment of a test file: the worker's own realm (`runtime.cjs`), and what is put back after the
- * file.
- *
- * jest-circus notes in a variable which test runs, and not in an async-local storage: on Node below 24
- * every promise of a process visits its storages, and ours are mostly promises. Tests run one after the
- * other, so a variable knows it as well.
- *
- * A file of `npm test` may start hardly any process (`suites/no-processes.mjs`).
- *
- * Apps of the CDK do not note where each of their resources was made: no test reads it, and each line of
- * such a trace would be found in a source map.
- *
- * An error notes as many calls as Node lets it, and not ten times as many as Jest would: most errors here are
- * thrown by simulated faults, and read by nobody.
+ * Jest's environment of a test file: runs it in the worker's realm (`runtime.cjs`), and restores global state
+ * after the file. jest-circus records the running test in a variable instead of an async-local storage:
+ * before Node 24, every promise visits such storages, and tests run one after the other anyway. A file of
+ * `npm test` may start hardly any process (`suites/no-processes.mjs`). CDK apps record no stack traces of
+ * their resources: no test reads them, and each line costs a source-map look-up. Errors have Node's number of
+ * stack frames, not Jest's ten times as many, because most are thrown by simulated faults and never read.
  */
 
 import asyncHooks from 'node:async_hooks';
 import { refuseProcesses } from './suites/no-processes.mjs';
 
-/** What jest-circus needs of an async-local storage. */
+/** Replaces the async-local storage of jest-circus. */
 class OneAtATime {
   #store;
 
@@ -39,10 +31,10 @@ class OneAtATime {
 
 const { AsyncLocalStorage } = asyncHooks;
 
-/** Node's default. */
+/** Node's default number of stack frames. */
 const CALLS_AN_ERROR = 10;
 
-/** Not assigned: since Node 22 it is a getter. */
+/** Defines the property, because since Node 22 it is a getter that cannot be assigned. */
 const offer = (value) =>
   Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value, configurable: true, enumerable: true });
 

@@ -1,10 +1,10 @@
-/** A new folder for each test of a file, and files in it. */
+/** Makes a new folder for each test of a file, and writes files into it. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** @param use gets the path, which has no links, before each test */
+/** @param use gets the folder's real path before each test */
 export function eachFolder(name: string, use: (path: string) => void): void {
   let path: string;
   beforeEach(() => {

@@ -1,6 +1,6 @@
 /**
- * Our side does what docs/FROM-TEMPORAL.md and docs/FROM-DURABLE-FUNCTIONS.md say. Its types:
- * `docs-types.processes.test.ts`; the other side's: `npm run beside`.
+ * Our code on docs/FROM-TEMPORAL.md and docs/FROM-DURABLE-FUNCTIONS.md does what the pages say. Its types:
+ * `docs-types.processes.test.ts`; those of the other systems' code: `npm run beside`.
  */
 
 import { rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * docs/FROM-STEP-FUNCTIONS.md: its workflows do what the page says; `docs-types.processes.test.ts` checks
- * that all of it is valid.
+ * The workflows of docs/FROM-STEP-FUNCTIONS.md do what the page says. `docs-types.processes.test.ts` checks
+ * that its code compiles.
  */
 
 import { rmSync } from 'node:fs';
@@ -60,7 +60,7 @@ const OUTPUTS: Readonly<Record<string, object>> = {
   askWarehouse: {},
 };
 
-/** A workflow of the page, whose agents act on one world. */
+/** Tests a workflow of the page; its agents act on one world. */
 async function trialOf(
   name: string,
 ): Promise<{ trial: WorkflowTest<never>; world: ReturnType<typeof externalWorld> }> {
@@ -155,7 +155,7 @@ test('A loop that polls: one step, asked until its job is over', async () => {
   expect(asked).toEqual(['job-1', 'job-1', 'job-1']);
 });
 
-/** A workflow of the page that has an agent of its own. */
+/** Tests a workflow of the page with its own agent. */
 async function loopOf(
   name: string,
   own: string,

@@ -1,15 +1,16 @@
 /**
- * Once, before all test files: the Python that they start, how their workers compile, and how much memory
- * esbuild may take.
- *
- * Where `python3` is a script that chooses among several versions, as with pyenv, every start of it takes
- * many times as long as Python's own.
+ * Sets, before all test files, which Python they start, how their workers compile, and esbuild's memory
+ * limit. If `python3` is a script that selects a version, as with pyenv, it starts many times more slowly
+ * than Python itself.
  */
 
 import { execFileSync } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
 
-/** The same as for simulated worlds, whose code is the same (`proof/simulation/processes.ts`). */
+/**
+ * The compiler flags, the same as for simulated worlds (`proof/simulation/processes.ts`), because they run
+ * the same code.
+ */
 const FLAGS = [
   '--min-semi-space-size=16',
   '--max-semi-space-size=16',

@@ -1,9 +1,7 @@
 /**
- * One name for each thing: no name that others see has a word that the glossary has replaced. Comments have
- * their own rule (`tidy-prose.test.ts`).
- *
- * A name is split into its words (`heldUntil` is two words), so that no replaced word returns as a part of
- * another name.
+ * One name for each thing: no visible name contains a word that the glossary has replaced. Names are split
+ * into words (`heldUntil` is two), so that parts of names are checked too. For comments:
+ * `tidy-prose.test.ts`.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +13,7 @@ import { EXECUTION_EVENTS, STEP_EVENTS, EXECUTION_STATUSES, STEP_STATUSES } from
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Old word → the one that took its place. */
+/** Replaced words, each with its replacement. */
 const REPLACED: Readonly<Record<string, string>> = {
   held: 'leased, deferred or claim',
   holding: 'claim',
@@ -63,7 +61,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   persons: 'people',
   strikes: 'faults',
 };
-/** Several words together. */
+/** Replaced pairs of words. */
 const REPLACED_PAIRS: Readonly<Record<string, string>> = {
   'undo failed': 'compensation failed',
   'hard end': 'process deadline',
@@ -72,10 +70,7 @@ const REPLACED_PAIRS: Readonly<Record<string, string>> = {
   'as is': 'keeps effects',
 };
 
-/**
- * Names that are themselves terms; `--watch` is an option that operators know from elsewhere (kubectl, gh),
- * only as a whole name.
- */
+/** Exceptions: established terms, and the option `--watch`, as in kubectl and gh. */
 const TERMS = /wake no later than|effects settled at|^watch$/g;
 
 const wordsOf = (name: string): string[] =>
@@ -172,7 +167,7 @@ it.each(['undo', 'heartbeat', 'stage', 'resolve', 'lookup', 'settleMs', 'undo-al
 );
 
 describe('a round is of a repeat (docs/ARCHITECTURE.md#glossary)', () => {
-  /** In these rooms a loop that retries a write, a read or a send counts laps. */
+  /** In these rooms, a loop that retries a call counts `laps`, because a round is something else. */
   const OTHER_LOOPS = /\blet round\b|\bMAX_(?:\w+_)?ROUNDS\b/;
 
   test('and no loop of the roles and ports counts another thing by that word', () => {

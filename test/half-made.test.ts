@@ -1,6 +1,6 @@
 /**
- * An unfinished option of a plan: the simulator draws each key of a plan, the API shows it, the docs name it
- * and a test uses it, or a reason for the exception is here.
+ * No option of a plan is unfinished: the simulator draws each key of a plan, the API shows it, the docs name
+ * it, and a test uses it. Exceptions are listed here with a reason.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const keysIn = (value: unknown): string[] =>
     : Object.entries(value).flatMap(([key, one]) => [...(Array.isArray(value) ? [] : [key]), ...keysIn(one)]);
 const drawn = new Set(plans.flatMap(keysIn));
 
-/** The types of steps and stages: an option may be whole for one kind and half-made for another. */
+/** The types of steps and stages: an option may be finished for one kind and unfinished for another. */
 const types = new Map(
   [...source.matchAll(/^(?:export )?interface (\w+)(?: extends ([\w, ]+))? \{\n([^]*?)^\}/gm)].map(
     ([, name = '', parents = '', body = '']) => [name, { parents: parents.split(', '), body }] as const,
@@ -51,7 +51,7 @@ const partsIn = (value: unknown): Part[] =>
   typeof value !== 'object' || value === null
     ? []
     : [value as Part, ...Object.values(value).flatMap(partsIn)];
-/** By kind and key, a plan that has it. */
+/** Plans that have a key, by kind and key. */
 const drawnOfKinds = new Map<string, Plan[]>();
 for (const plan of plans)
   for (const [of] of new Map(
@@ -63,7 +63,7 @@ const without = (key: string, value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (name, one: unknown) => (name === key ? undefined : one)));
 const has = (text: string, word: string): boolean => new RegExp(`\\b${word}\\b`).test(text);
 
-/** The view's source covers what no world has. */
+/** Whether the API shows the key; the view's source also covers keys that no world has. */
 const isShown = (key: string): boolean =>
   (!drawn.has(key) && has(read('lib/api/workflow-view.ts'), key)) ||
   plans.some((plan) => {
@@ -82,7 +82,7 @@ const textOf = (folder: string, ending: string): string =>
     .join('\n');
 const docs = textOf('docs', '.md');
 const tests = textOf('test', '.test.ts');
-/** The author's word for a key, if it is not the key without its unit. Empty: authors do not write it. */
+/** The author's word for a key, if it is not the key without its unit; empty if authors do not write it. */
 const WORDS: Readonly<Record<string, string>> = {
   firstMs: 'delay',
   maxMs: 'maxDelay',
@@ -141,7 +141,7 @@ const NOT_DRAWN: Readonly<Record<string, string>> = {
 
 const APPROVALS = 'only approvals have it';
 const NEVER = 'no author can write it there';
-/** Beyond those by key. */
+/** Exceptions by kind, besides those by key. */
 const NOT_DRAWN_OF_KIND: Readonly<Record<string, string>> = {
   'callback by': APPROVALS,
   'callback otherwise': APPROVALS,

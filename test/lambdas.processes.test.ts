@@ -1,4 +1,4 @@
-/** The contents of a Lambda function's bundle, followed as a bundler would. */
+/** The contents of a Lambda function's bundle, found by following imports as a bundler does. */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { build, type BuildOptions, type Metafile } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** A function must not carry these: the infrastructure's library is a hundred times its size. */
+/** Packages that no function may contain: the CDK is a hundred times as large as a function. */
 const BANNED_PACKAGES = ['aws-cdk-lib', 'constructs', 'esbuild', 'commander'];
 const BANNED_FOLDERS = ['lib/infra/', 'cli/', 'kit/', 'lib/memory/', 'local/', 'proof/'];
 

@@ -31,7 +31,7 @@ const LOADED_PARTS = [
   'core/values/rate',
   'core/values/signed-by',
 ];
-/** Names, the API's routes, and the refusals of a workflow when it is loaded, which are in no function. */
+/** Files for loading a workflow that are in no function: names, the API's routes, refusals. */
 const LOADED = [
   'lib/api/calls.ts',
   'lib/aws/names.ts',
@@ -51,15 +51,15 @@ const ANSWERS = [
 const CLIENT = ['lib/api/client.ts', ...ANSWERS, 'lib/api/authorization.ts'];
 const SHELL = ['commander', 'chokidar', '@smithy/', '@aws-sdk/credential-provider-node'];
 const ROLES = ['lib/scheduler/', 'lib/agent/', 'lib/supervisor/'];
-/** Code that the roles share; a role imports no other role. */
+/** The imports that a role may have: shared code, but no other role. */
 const ROLE = { may: ['lib/core/', 'lib/engine/', '@standard-schema/spec'] };
 /** The clients, and the packages they consist of. */
 const SDK = ['@aws-sdk/', '@smithy/'];
-/** A role's Lambda function is where it meets AWS. */
+/** The imports that a role's Lambda handler may have, AWS's clients included. */
 const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
 /**
- * A folder may import itself and modules whose names begin with one of these, ours and others'. The first
- * entry that fits counts.
+ * A folder may import itself and modules, ours or packages, whose names begin with one of these. The first
+ * matching entry counts.
  */
 const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
@@ -255,12 +255,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
 };
 
-/** The outside of examples: the shared parts of their worlds, and libraries of its makers. */
+/** The outside world of examples: its shared parts, and the libraries of real services. */
 const OUTSIDE = ['examples/world/', '@aws-sdk/client-', 'sql.js'];
 
-/** The presentation of all examples: the types of each `example.ts`. */
+/** Types for the presentation in each `example.ts`. */
 const SHOWN = ['examples/gallery/example.ts', 'examples/gallery/audit.ts'];
-/** Modules that a user of the package has as well. */
+/** Modules that the published package also has. */
 const PACKAGE = ['lib/index.ts', 'lib/client.ts', 'kit/test-workflow.ts'];
 
 /**

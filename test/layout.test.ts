@@ -1,7 +1,6 @@
 /**
- * The order of the house: each folder of `lib/core` imports only from those above it, and no files of `lib`
- * import each other in a circle. Imports of types count: a type that lives with its first user ties folders
- * together.
+ * Each folder of `lib/core` imports only from those above it, and `lib` has no import cycles. Imports of
+ * types count too.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +9,7 @@ import { dirname, join, normalize } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const CORE = 'lib/core/';
 
-/** From the top down. A nested folder has a place of its own. */
+/** The folders from the top down. A nested folder has its own place. */
 const ORDER: readonly (readonly string[])[] = [
   ['values/'],
   ['transitions.ts', 'moves.ts', 'step-details.ts'],
@@ -56,17 +55,17 @@ const placeOf = (path: string): number => {
   return Math.max(...lengths) === 0 ? -1 : lengths.indexOf(Math.max(...lengths));
 };
 
-/** The most files that a reader can keep in view. */
+/** The most files of a folder, so that a reader can survey them. */
 const MOST_FILES = 20;
 
-/** Folders with more files of their own than a reader can keep in view. */
+/** Folders with more files than that. */
 function drawers(paths: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
   return [...counts].filter(([, count]) => count > MOST_FILES).map(([folder]) => folder);
 }
 
-/** Files of the core that have no place, or import from below. */
+/** Files of the core that are in no listed folder, or import from a lower one. */
 function outOfOrder(graph: Graph): string[] {
   const core = [...graph].filter(([path]) => path.startsWith(CORE));
   return core.flatMap(([path, targets]) => {
@@ -78,7 +77,7 @@ function outOfOrder(graph: Graph): string[] {
   });
 }
 
-/** Groups of files that import each other, directly or by way of others. */
+/** Import cycles: groups of files that import each other, directly or indirectly. */
 function circles(graph: Graph): string[][] {
   const reached = new Map<string, Set<string>>();
   for (const start of graph.keys()) {

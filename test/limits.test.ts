@@ -1,5 +1,5 @@
 /**
- * The limits that CONTRIBUTING.md names are those that linter, formatter and `tidy.test.ts` enforce, without
+ * The limits in CONTRIBUTING.md are those that linter, formatter and `tidy.test.ts` enforce, without
  * exceptions.
  */
 
@@ -53,7 +53,7 @@ test('no file is excused', () => {
   expect(notCharged).toEqual([]);
 });
 
-/** Names that say nothing about the contents. */
+/** File names that say nothing about the contents. */
 const NAMELESS = /(?:^|[/-])(?:utils?|helpers?|managers?|common)\.[a-z]+$/;
 test('no file is named after nothing', () => {
   expect(files.filter((path) => NAMELESS.test(path))).toEqual([]);

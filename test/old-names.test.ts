@@ -1,6 +1,6 @@
 /**
- * No old name of an option, a method or a code is left where authors, callers, testers and deployers write or
- * read code. Comments of programs and prose of documents are not read.
+ * No old name of an option, a method or a code is left in code that users write or read. Comments of programs
+ * and prose of documents are not checked.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -12,7 +12,10 @@ const tracked = String(execFileSync('git', ['ls-files', '-co', '--exclude-standa
   '\n',
 );
 
-/** The page that maps other words; printed documents; decisions, which describe the state at their time. */
+/**
+ * Unchecked pages: the page that maps old words, generated documents, and decisions, because they describe
+ * the state at their time.
+ */
 const EXCEPTED = /^docs\/(?:WHAT-WAS-IT-CALLED\.md|decisions\/|benchmarks\/|openapi\.json)/;
 const DOCUMENTS = /^(?:README\.md|llms\.txt|docs\/[A-Z-]+\.md|examples\/.*\.md|create\/.*\.md)$/;
 const PROGRAMS =
@@ -39,7 +42,7 @@ const EVERYWHERE: readonly (readonly [RegExp, string])[] = [
   [/['`](?:no-place|at-most|accepts-nothing)['`]/, '`no-place`'],
   [/\b(?:Human|Input)Stage\b/, 'HumanStage'],
 ];
-/** Words that a plan, a record or a message between programs has as well. */
+/** Old names that plans, records and messages between programs still have. */
 const ELSEWHERE_TOO: readonly (readonly [RegExp, string])[] = [
   [/\btolerate\??: /, 'tolerate: true'],
   [/\bsearch: \[/, "search: ['orderId']"],

@@ -1,6 +1,4 @@
-/**
- * In the repository `steadfast/*` is the source, for everything that resolves it, and `dist/` need not exist.
- */
+/** In the repository, `steadfast/*` resolves to the sources, for every tool, even without `dist/`. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +22,7 @@ const { paths } = (
   }
 ).compilerOptions;
 
-/** The source of each built file, by the imported name. */
+/** The built file and the source of each import. */
 const entries = Object.entries(exports).flatMap(([path, target]) =>
   typeof target === 'string'
     ? []

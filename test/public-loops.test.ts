@@ -1,8 +1,7 @@
 /**
- * The loops of two public collections of Step Functions definitions: each cycle of states that does more than
- * poll whether a job is over (that is accepted work). All except those named below are written as workflows,
- * and end as they should.
- * Read at aws-stepfunctions-examples 88855b62 and step-functions-workflows-collection 83bbec48.
+ * The loops of two public collections of Step Functions definitions, except cycles that only poll a job
+ * (accepted work does that). All but those named below are written as workflows, and end correctly. Read at
+ * aws-stepfunctions-examples 88855b62 and step-functions-workflows-collection 83bbec48.
  */
 
 import { read } from './snippets/blocks.ts';

@@ -1,11 +1,10 @@
 /**
- * Jest's module runtime, replaced: test files and what they import are Node's own ES modules, by tsx, in the
- * realm of the worker. Jest's would load and compile every module anew for every test file, in a context of
- * V8 that is slower at everything: half of the processor time of `npm test`.
- *
- * The price: the files of a worker share the modules under test, as the requests of a process do. A module
- * of `test/` that others import has no hooks and no tests of its own, since it is evaluated once for all of
- * them (`suites/suites.test.ts`). No test mocks a module. Jest's watch mode would test old code.
+ * Replaces Jest's module runtime: test files and their imports are loaded by Node as ES modules, with tsx, in
+ * the worker's realm. Jest's runtime would compile every module anew for every test file, in a slower V8
+ * context: half of the processor time of `npm test`. The price: all files of a worker share the modules under
+ * test. A module of `test/` that others import has no hooks and no tests of its own, since it is evaluated
+ * once for all of them (`suites/suites.test.ts`). No test mocks a module. Jest's watch mode would test old
+ * code.
  *
  * CommonJS: Jest loads a runtime by `require`.
  */
@@ -19,7 +18,7 @@ const HANDLERS = Symbol.for('EVENT_HANDLERS');
 let registered;
 
 module.exports = class extends Runtime {
-  /** What runs the tests of one file: anew for each, because it keeps that file's tests and handlers. */
+  /** Loads the test runner anew for each file, because it stores that file's tests and handlers. */
   requireInternalModule(path) {
     delete globalThis[HANDLERS];
     delete require.cache[path];

@@ -1,14 +1,12 @@
 /**
- * The order of the test files: first those that try many seeds, wait for real processes or synthesise stacks,
- * then the others in jest's order.
- *
- * Jest orders by what a file took the last time, and a new checkout has no last time: the longest would begin
- * at the end, and one worker would go on alone.
+ * Orders the test files: first those that try many seeds, wait for real processes or synthesise stacks, then
+ * the others in Jest's order. Jest orders by earlier durations, but a new checkout has none: the longest
+ * files could begin last, so that one worker would run alone at the end.
  */
 
 import Sequencer from '@jest/test-sequencer';
 
-/** By parts of their paths, the longest first. */
+/** The longest files, by parts of their paths, the longest first. */
 const LONG = [
   '/test/proof/simulation/seeds',
   '/test/e2e/restore',

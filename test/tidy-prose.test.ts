@@ -1,6 +1,6 @@
 /**
- * Rules for comments and messages that no formatter checks. Each is a function of one comment or message, and
- * is itself tested on planted violations.
+ * Rules for comments and messages that no formatter checks. Each is a function of a comment or message, and
+ * is tested on planted violations.
  *
  * Only comments on lines of their own are read: comments behind code are a few words. A message is a text of
  * three words or more in a room that users meet.
@@ -30,9 +30,9 @@ const FOLDERS = [
 interface Comment {
   /** The number of its first line, from 1. */
   readonly line: number;
-  /** The lines as they are in the file. */
+  /** Its lines, unchanged. */
   readonly lines: readonly string[];
-  /** Without slashes, stars and indentation. */
+  /** The text without slashes, stars and indentation. */
   readonly text: string;
   /** The code that follows it. */
   readonly code: string;
@@ -44,7 +44,7 @@ type Rule = (comment: Comment) => string[];
 const bare = (line: string): string =>
   line.replace(/^\s*(?:\/\/|\/\*\*?(?!\/)|\*(?!\/))? ?/, '').replace(/\s*\*\/.*$/, '');
 
-/** The index of the last line of a comment that begins at this one; nothing if none begins here. */
+/** The index of the last line of the comment that begins at this line; undefined if none does. */
 function endOf(lines: readonly string[], at: number): number | undefined {
   const line = lines[at] as string;
   if (/^\s*\/\*/.test(line)) {
@@ -74,7 +74,7 @@ function commentsOf(file: string): Comment[] {
 const noOf: Rule = ({ text }) =>
   /^(?:… )?of /i.test(text) ? ["begins with 'Of'; begin with what the thing is or does"] : [];
 
-/** Refuses a comment whose beginning names nothing, so that a reader must guess what the thing below is. */
+/** Refuses a comment whose first word does not name the thing below it. */
 const noRiddle: Rule = ({ text }) =>
   /^(?:whose|those|as|that|so many|what (?:is|was|has|of|it|no|cannot|can|must|a|an|may))\b(?! (?:is|are) )/i.test(
     text,
@@ -108,7 +108,7 @@ const narrow: Rule = ({ lines }) =>
     .filter((line) => line.length > MAX_COLUMNS && !UNBREAKABLE.test(line))
     .map((line) => `has a line of ${line.length} columns; ${MAX_COLUMNS} are allowed`);
 
-/** Old word → the one that took its place; the author's option is `lateEffectWithin`. */
+/** Replaced words, each with its replacement; the author's option is `lateEffectWithin`. */
 const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/\bfamil(?:y|ies)\b/i, "a step's executions, or a parent and its children"],
   [/\bheard\b/i, 'known, read, arrived'],
@@ -137,7 +137,7 @@ const words: Rule = ({ text }) => {
   });
 };
 
-/** Turns of phrase that make a native speaker stumble → what to write. */
+/** Unidiomatic phrases, each with its replacement. */
 const CLUMSY: readonly (readonly [RegExp, string])[] = [
   [/(?<!there )\b(?:is|are|was|were) no (?!longer\b|more\b)[a-z]/i, "'is not a …'"],
   [/\b(?:is|are) wanted\b/, "what it must be, or 'give …'"],
@@ -153,7 +153,7 @@ const fluent: Rule = ({ text }) =>
 /** The rooms whose texts users read. */
 const SPOKEN = /^(?:lib|cli|console|serve|create|scripts\/contract)\//;
 
-/** Texts of a file, each as a comment of its own, so that the rules read it. */
+/** The messages in a file, as comments, so that the rules apply. */
 const messagesOf = (file: string): Comment[] =>
   file.split('\n').flatMap((line, at) => {
     if (/^\s*(?:\/\/|\/?\*)/.test(line)) return [];

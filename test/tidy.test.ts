@@ -1,7 +1,6 @@
 /**
- * The rules of the house that no compiler checks: who may import whom (docs/ARCHITECTURE.md), what the pure
- * core may not use, spelling, size. Each rule is a function of one file, and is itself tested on a planted
- * violation.
+ * Rules that no compiler checks: who may import whom (docs/ARCHITECTURE.md), what the pure core may not use,
+ * spelling, size. Each rule is a function of a file, and is tested on a planted violation.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -35,7 +34,7 @@ interface File {
 /** Returns the problems of a file, each with advice. */
 type Rule = (file: File) => string[];
 
-/** Comments are not code; a string may contain what looks like one. */
+/** Removes comments, but not text in strings that resembles one. */
 const withoutComments = (text: string): string =>
   text.replace(
     /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g,
@@ -49,8 +48,8 @@ const codeLines = (text: string): string[] =>
     .filter((line) => line.trim() !== '');
 
 /**
- * Every specifier: `import … from`, `import type`, `export … from`,
- * `import('…')` also in types, bare imports.
+ * All import specifiers: `import … from`, `import type`, `export … from`, `import('…')` also in types, bare
+ * imports.
  */
 function importsOf(text: string): string[] {
   const pattern =
@@ -58,7 +57,7 @@ function importsOf(text: string): string[] {
   return [...withoutComments(text).matchAll(pattern)].map((match) => match[2] ?? match[4] ?? match[6] ?? '');
 }
 
-/** 'lib/core/values/json.ts' for a file of ours, else the package. */
+/** The imported file ('lib/core/values/json.ts') or package. */
 const targetOf = (path: string, specifier: string): string =>
   specifier.startsWith('.')
     ? normalize(join(dirname(path), specifier)).replaceAll('\\', '/')
@@ -80,9 +79,9 @@ const imports: Rule = ({ path, text }) => {
     });
 };
 
-/** Workflows and agents of the package for `steadfast verify`: written as any author writes them. */
+/** Workflows and agents of `steadfast verify`, checked as an author's. */
 const AUTHORED = 'cli/verify/stack/workflows/';
-/** It has all names of the entry that it replaces. */
+/** A file that must export all names of the entry that it replaces. */
 const STANDS_FOR_IT = 'lib/without-handlers.ts';
 const noIndex: Rule = ({ path, text }) =>
   importsOf(text)
@@ -125,7 +124,7 @@ const noBarrels: Rule = ({ path, text }) => {
     : [];
 };
 
-/** This file contains the spellings that it forbids. */
+/** This file, which contains the forbidden spellings. */
 const SELF = 'test/tidy.test.ts';
 const wordRule =
   (word: RegExp, advice: string, unless = /^$/): Rule =>
@@ -146,7 +145,7 @@ const focus = wordRule(
 );
 const unfinished = wordRule(/\b(?:TODO|FIXME)\b/, 'finish it, or open an issue');
 
-/** In a bundle a class has the name that the minifier gave it. */
+/** Rooms that are bundled: there, classes get other names from the minifier. */
 const MINIFIED = /^(?:bin|cli|kit|lib|local|serve)\//;
 const noClassNames: Rule = ({ path, text }) =>
   MINIFIED.test(path)

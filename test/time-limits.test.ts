@@ -1,6 +1,6 @@
 /**
- * No test has a time limit of its own: how long one takes depends on the machine, and a busy machine must not
- * fail one. A test that hangs meets the limit of jest.config.js, which is far above what any needs.
+ * No test sets its own time limit, because on a busy machine it would fail. For a test that hangs,
+ * jest.config.js has a limit far above any test's need.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -9,7 +9,8 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 /**
- * The third argument of a test or a hook, at the end of a formatted one, on its line or on a line of its own.
+ * Matches the third argument of a test or hook in formatted code, at the end of its line or on a separate
+ * line.
  */
 const LIMIT = /^ *(?:\}|(?:before|after)(?:All|Each)\(.*\)),\s+(?:\d[\d_]{3,}|[A-Z_]+_MS),?\s*\);$/gm;
 

@@ -1,9 +1,9 @@
 /**
- * Signed calls of AWS's APIs, without an SDK client for each of ten services.
+ * Makes signed calls of AWS's APIs, without an SDK client for each of ten services.
  *
- * Owns: addresses, the forms of a request (JSON with a target, REST, form-encoded), retries, the text of a
- * refusal. Does not own: the signature and credentials (`../signed-fetch.ts`), which calls are made
- * (`../verify/`, `../logs/`, `../console/`).
+ * Owns: addresses, the formats of requests (JSON with a target, REST, form-encoded), retries, the text of a
+ * refusal. Does not own: the signature and credentials (`../signed-fetch.ts`), the callers (`../verify/`,
+ * `../logs/`, `../console/`).
  */
 
 import type { Command } from 'commander';
@@ -13,7 +13,7 @@ import { regionOf, signedFetch, type SigningOptions } from '../signed-fetch.ts';
 export type Answer = Readonly<Record<string, unknown>>;
 
 /**
- * The prefix of `X-Amz-Target` and the version of JSON: `metadata.targetPrefix` and `jsonVersion` of each
+ * The prefix of `X-Amz-Target` and the JSON version: `metadata.targetPrefix` and `jsonVersion` of each
  * service's model (https://github.com/boto/botocore/tree/develop/botocore/data).
  */
 const TARGETS = {
@@ -25,12 +25,12 @@ const TARGETS = {
   ssm: ['AmazonSSM', '1.1'],
   tagging: ['ResourceGroupsTaggingAPI_20170126', '1.1'],
 } as const;
-/** The `apiVersion` of services that take a form. */
+/** The `apiVersion` of services with form-encoded requests. */
 const FORMS = { cloudformation: '2010-05-15', sns: '2010-03-31', sts: '2011-06-15' } as const;
 type JsonService = keyof typeof TARGETS;
 type RestService = 'lambda';
 
-/** Services that have one prefix in IAM's actions and another in their address. */
+/** Services whose prefix in IAM's actions differs from their address. */
 const ACTIONS: Readonly<Record<string, string>> = { monitoring: 'cloudwatch', tagging: 'tag' };
 const actionOf = (service: string, operation: string): string =>
   `${ACTIONS[service] ?? service}:${operation}`;
@@ -38,9 +38,7 @@ const actionOf = (service: string, operation: string): string =>
 const TRIES = 8;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/**
- * Codes of refusals that a later try may not meet, such as that of a mapping which Lambda is just enabling.
- */
+/** Codes of refusals that are retried, such as that of a mapping that Lambda is still enabling. */
 const BUSY =
   /Throttl|TooManyRequests|RequestLimitExceeded|LimitExceeded|InUse|Conflict|ProvisionedThroughput/;
 const GONE = /NotFound/;
@@ -64,12 +62,12 @@ export class CallError extends CliError {
 
 export interface CallsOptions extends Pick<SigningOptions, 'region' | 'credentials'> {
   readonly clock: Clock;
-  /** One address for all services, as on a local cloud. */
+  /** One address for all services, for a local cloud. */
   readonly endpoint?: string | undefined;
 }
 
 /**
- * The calls in the region of the command, the environment or the API's address.
+ * Makes the calls for the region of the command, the environment or the API's address.
  * @throws CliError `no-region`
  */
 export function callsOf({ io }: Cli, command: Command): Calls {
@@ -115,7 +113,7 @@ export class Calls {
   }
 
   /**
-   * A call of an older service, which takes a form and answers in XML.
+   * Calls an older service with a form-encoded request.
    * @returns the XML
    */
   form(
@@ -131,7 +129,7 @@ export class Calls {
     });
   }
 
-  /** The pages of a form-encoded call. */
+  /** Reads the pages of a form-encoded call. */
   async *formPages(
     operation: string,
     fields: Readonly<Record<string, string>>,
@@ -144,7 +142,7 @@ export class Calls {
     } while (token !== '');
   }
 
-  /** The pages of a JSON call; `next` reads the token of the following page. */
+  /** Reads the pages of a JSON call; `next` returns the token of the next page. */
   async *pages(
     ask: (token: string | undefined) => Promise<Answer>,
     next: string,
@@ -193,7 +191,7 @@ export class Calls {
 }
 
 /**
- * The code of a refusal, from where the service puts it: `x-amzn-ErrorType: Name:http://…`, `__type:
+ * Finds the code of a refusal, which depends on the service: `x-amzn-ErrorType: Name:http://…`, `__type:
  * prefix#Name`, `code`; in XML `<Code>` and `<Message>`.
  */
 function refusal(answer: Response, text: string): { readonly code: string; readonly message: string } {
@@ -204,7 +202,7 @@ function refusal(answer: Response, text: string): { readonly code: string; reado
   try {
     body = JSON.parse(text) as Answer;
   } catch {
-    // Not JSON: a proxy may have answered.
+    // The answer is not JSON: it may be from a proxy.
   }
   const type = answer.headers.get('x-amzn-errortype') ?? body['__type'] ?? body['code'];
   const code = typeof type === 'string' ? type.replace(/:.*$/, '').replace(/^.*#/, '') : `${answer.status}`;
@@ -214,7 +212,7 @@ function refusal(answer: Response, text: string): { readonly code: string; reado
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', apos: "'", gt: '>', lt: '<', quot: '"' };
 
-/** The text of each element of this name, if the elements do not contain each other. */
+/** The texts of all elements with this name, which must not be nested. */
 export const inXml = (xml: string, name: string): string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, 'g'))].map(([, text = '']) => text);
 
@@ -232,7 +230,7 @@ export const plainOf = (text: string): string =>
     },
   );
 
-/** @returns undefined if the subject of the call does not exist any more */
+/** @returns undefined if the subject of the call no longer exists */
 export async function unlessGone<Result>(result: Promise<Result>): Promise<Result | undefined> {
   try {
     return await result;

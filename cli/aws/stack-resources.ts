@@ -1,6 +1,6 @@
 /**
- * Asks CloudFormation for the resources of a stack. It knows them right after a deployment, while tags are
- * found minutes later.
+ * Lists a stack's resources by CloudFormation. This works right after a deployment, while tags can be found
+ * only minutes later.
  *
  * Does not own: the use of the answer (`../verify/`).
  */

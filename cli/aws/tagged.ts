@@ -13,7 +13,7 @@ export interface Tagged {
   readonly arn: string;
   /** The part that the tag names: `logs` or `api`. */
   readonly part: string;
-  /** The address, for an API with a domain of its own. */
+  /** The address, for an API with a custom domain. */
   readonly url?: string;
 }
 

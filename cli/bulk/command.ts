@@ -1,8 +1,8 @@
 /**
  * `steadfast bulk`: one command for many executions.
  *
- * Owns: its options, and that nothing is confirmed without a yes. Does not own: what is possible (the API
- * says so), the layout (`print.ts`).
+ * Owns: its options, and the confirmation before each action. Does not own: which actions are possible (the
+ * API says so), the layout (`print.ts`).
  */
 
 import { Argument, type Command, Option } from 'commander';
@@ -128,7 +128,7 @@ async function made(
   say(cli, command, view, () => `Nothing was done. ${later}\n`);
 }
 
-/** @throws CliError `not-confirmed` if there is no terminal to ask on */
+/** Asks for confirmation. @throws CliError `not-confirmed` without a terminal */
 async function isAgreed({ io }: Cli, { action, count, bulkId }: BulkView): Promise<boolean> {
   if (io.ask === undefined)
     throw new CliError(
@@ -138,7 +138,7 @@ async function isAgreed({ io }: Cli, { action, count, bulkId }: BulkView): Promi
   return /^y(es)?$/i.test((await io.ask(`${action} these ${count} executions? [y/N] `)).trim());
 }
 
-/** Collects all executions, with as many calls as needed. */
+/** Lets the API collect all executions, in as many calls as needed. */
 async function collected({ io }: Cli, api: Client, first: BulkView): Promise<BulkView> {
   let view = first;
   while (view.status === 'collecting') {
@@ -210,7 +210,7 @@ function optionsOf(action: BulkAction, flags: Flags, times: Times): BulkOptions 
 const defined = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** Passes on a filter that is given with ids; the API refuses it. */
+/** Passes on a filter given together with ids, so that the API refuses it. */
 const stray = (filter: Record<string, unknown>): object =>
   Object.keys(filter).length === 0 ? {} : { filter };
 

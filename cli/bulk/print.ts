@@ -1,9 +1,9 @@
-/** The text of bulk actions for people: what was found, and the progress. */
+/** Prints bulk actions: the executions found, and the progress. */
 
 import type { BulkView } from '../../lib/api/bulk-answers.ts';
 import { printable, table, timeText } from '../../lib/view/text.ts';
 
-/** The number of executions that the command would reach, and the first of them. */
+/** The number of affected executions, and the first of them. */
 export function foundText({ action, count, leftOut, examples = [] }: BulkView): string {
   if (count === 0) return `No execution matches for ${action}.\n${leftOutText(leftOut, action)}`;
   const rows = examples.map((item) => [

@@ -1,5 +1,5 @@
 /**
- * Finds the address of a deployment's API by its tags: its own domain, or AWS's address.
+ * Finds the address of a deployment's API by its tags: its custom domain, or AWS's address.
  *
  * Does not own: the tags (`lib/infra/scheduler-api.ts`).
  */
@@ -8,7 +8,7 @@ import type { Calls } from '../aws/calls.ts';
 import { taggedWith } from '../aws/tagged.ts';
 import { CliError, EXIT } from '../io.ts';
 
-/** The ARN of the API's stage, which carries the tag. */
+/** The ARN of the API's stage; the stage has the tag. */
 const STAGE = /^arn:(aws[a-z-]*):apigateway:([a-z0-9-]+)::\/apis\/([a-z0-9]+)\/stages\/\$default$/;
 
 /** @throws CliError `no-stack`, `no-api` or `several-apis`; its message names what exists */

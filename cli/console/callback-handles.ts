@@ -1,31 +1,29 @@
 /**
- * Replaces the tokens of callbacks by handles in what a page reads, and puts the tokens back into what a page
- * sends.
+ * Replaces callback tokens by handles in answers to a page, and handles by tokens in a page's requests.
  *
- * Invariant: no token leaves this process towards a page, anywhere in an answer. Who has a token may answer,
- * and pages are copied, photographed and passed around. Does not own: who may answer (the API).
+ * Invariant: no answer to a page contains a token, because any holder of a token may answer, and pages are
+ * copied and passed around. Does not own: who may answer (the API).
  *
- * A handle is valid in this process only. It contains the names of execution and step, which are no secret,
- * and nothing of the token's key.
+ * A handle is valid only in this process. It contains the names of execution and step, which are not secret,
+ * but no part of the token's key.
  */
 
 import { createHmac } from 'node:crypto';
 import { secret } from './secrets.ts';
 
 /**
- * A token where the API has a field for it: `<execution>.<step>.<key>`. The execution of a step has dots of
- * its own.
+ * A token in the API's field for it: `<execution>.<step>.<key>`. A child execution's id also contains dots.
  */
 const FIELD = /(?<="token":")(?:[a-z0-9-]+\.){2,}[A-Za-z0-9-]+(?=")/g;
 /** A token's key in any text: 122 random bits (`lib/aws/fresh-id.ts`) after two names. */
 const KEY = /\.(?<=[a-z0-9-]\.[a-z0-9-]{1,48}\.)[A-Za-z0-9-]{8}[Q-T][A-Za-z0-9-]{12}[AQgw](?![\w-])/g;
 const NAMES = /[a-z0-9.-]+$/;
-/** The longest names of an execution of twenty generations and its step. */
+/** The length limit for the names of execution (twenty generations) and step. */
 const MAX_NAMES = 1_200;
 
 /**
- * The most handles that are kept. A page shows few, and a forgotten one is made again when its token is read
- * again.
+ * The most handles in memory. A page shows few, and a dropped one is made again at the next read of its
+ * token.
  */
 const MOST = 10_000;
 
@@ -33,7 +31,7 @@ export class CallbackHandles {
   readonly #secret = secret();
   readonly #tokens = new Map<string, string>();
 
-  /** The text with a handle in place of each token. */
+  /** Replaces each token in a text by a handle. */
   hide(text: string): string {
     const known = text.replace(FIELD, (token) => this.#handleOf(token));
     return known.replace(KEY, (key: string, at: number) => {

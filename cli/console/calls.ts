@@ -1,9 +1,9 @@
 /**
- * The calls of the API that the console forwards, to one address, and the parts of the answers that go back.
+ * Forwards the console's API calls to one address, and returns parts of the answers.
  *
- * Invariant: it is no general proxy, and signs nothing else. It forwards listed routes to a fixed address
- * with one header of the page, returns two headers of the answer, and follows no redirect. Does not own: who
- * may ask (`request-checks.ts`), the signature (`../signed-fetch.ts`).
+ * Invariant: it is not a general proxy or signer. It forwards listed routes to a fixed address with one
+ * header of the page, returns two headers of the answer, and follows no redirect. Does not own: who may call
+ * (`request-checks.ts`), the signature (`../signed-fetch.ts`).
  */
 
 import { CALLS } from '../../lib/api/calls.ts';
@@ -13,9 +13,9 @@ import type { CallbackHandles } from './callback-handles.ts';
 import type { Refusal } from './request-checks.ts';
 
 export interface Upstream {
-  /** The address of the API, without a slash at its end. */
+  /** The address of the API, without a trailing slash. */
   readonly url: string;
-  /** Signs a request or adds a token, as the API requires. */
+  /** A `fetch` that signs a request or adds a token, as the API requires. */
   readonly fetch: typeof fetch;
 }
 
@@ -50,8 +50,8 @@ export function routeRefusal(method: string, path: string): Refusal | undefined 
 const CALLBACK = /^\/callbacks\/([^/]+)\/([a-z]+)$/;
 
 /**
- * Replaces the handle in the call by its token. A token itself is refused: who has one can call the API
- * directly.
+ * Replaces the handle in the call by its token. A token in the call is refused, because its holder can call
+ * the API directly.
  */
 export function withToken(call: Call, handles: CallbackHandles): Call | Refusal {
   const [, handle, what = ''] = CALLBACK.exec(call.path) ?? [];
@@ -62,7 +62,7 @@ export function withToken(call: Call, handles: CallbackHandles): Call | Refusal 
   return { status: 404, code: 'unknown-callback', message };
 }
 
-/** @returns the API's answer, whatever it says; a refusal if there is none, or if the page may not read it */
+/** @returns the API's answer, even an error; a refusal if there is none, or if the page may not read it */
 export async function passOn(
   { method, path, query, body, as }: Call,
   { url, fetch: send }: Upstream,

@@ -1,8 +1,8 @@
 /**
  * Answers `/console/charts` with the charts of the deployment behind this API.
  *
- * Owns: that they are read at most once a minute, however many pages ask, and the form of a refusal. Does not
- * own: the charts (`charts.ts`), who may ask (`listener.ts`).
+ * Owns: reading them at most once a minute for all pages, and the form of a refusal. Does not own: the charts
+ * (`charts.ts`), who may request them (`listener.ts`).
  */
 
 import type { Health } from '../../lib/api/deployment-answers.ts';
@@ -15,7 +15,10 @@ export interface Read {
   readonly text: string;
 }
 
-/** How long an answer is reused. A page asks once a minute, and may be a little early. */
+/**
+ * How long an answer is reused: less than the minute between two requests of a page, which may be a little
+ * early.
+ */
 const GOOD_FOR_MS = 50_000;
 
 export class ChartSource {
@@ -40,7 +43,7 @@ export class ChartSource {
     const latest = { at: this.#now(), read: this.#ask(port, signal) };
     this.#latest = latest;
     const found = await latest.read;
-    // Not kept, because credentials may be valid again at the next request.
+    // A refusal is not reused, because credentials may be valid at the next request.
     if ('code' in found && this.#latest === latest) this.#latest = undefined;
     return found;
   }

@@ -1,11 +1,11 @@
 /**
- * The charts of a deployment, read from CloudWatch or, by the same calls, from the local cloud.
+ * Reads the charts of a deployment from CloudWatch, or by the same calls from the local cloud.
  *
- * Owns: the queries, which are built from the list of charts and the API's names, never from what a page
- * sends; and the lines made of the answers. Does not own: which charts there are (`lib/aws/charts.ts`), who
- * may ask (`listener.ts`), the calls (`../aws/calls.ts`).
+ * Owns: building the queries, from the list of charts and the API's names and never from a page's input, and
+ * turning the answers into lines. Does not own: the list of charts (`lib/aws/charts.ts`), who may request
+ * them (`listener.ts`), the calls (`../aws/calls.ts`).
  *
- * F1 a metric is read once, however many charts have it, because each read costs money.
+ * F1 a metric that several charts have is read once, because each read costs money.
  */
 
 import type { MetricsPlace } from '../../lib/api/deployment-answers.ts';
@@ -28,7 +28,7 @@ import type { ShownChart, ShownCharts, ShownLine } from '../../lib/view/shown-ch
 export type GetMetricData = (asked: object) => Promise<Answer>;
 
 const MINUTE_MS = 60_000;
-/** The number of periods: the same three hours that the dashboard shows at first. */
+/** The number of periods: three hours, as the dashboard shows at first. */
 const PERIODS = 180;
 /** The most queries in one call of GetMetricData. */
 const MOST_QUERIES = 500;
@@ -78,7 +78,7 @@ interface Source {
 }
 type Named = readonly [label: string, source: Source];
 
-/** A chart whose lines are not read yet. */
+/** A chart whose metrics have not been read yet. */
 interface Unread extends Pick<Chart, 'title' | 'unit'> {
   readonly lines: readonly { readonly label: string; readonly line: ChartLine; readonly source: Source }[];
   readonly worstFirst: boolean;
@@ -175,7 +175,7 @@ class Queries {
       const values = of(line.metric, line.stat);
       const isCount = line.stat === 'Sum';
       const known = values.filter((value) => value !== null);
-      // A count without a value is 0, if the metric has any value at all.
+      // A missing value of a count is 0, if the metric has any value.
       const filled = isCount && known.length > 0 ? values.map((value) => value ?? 0) : values;
       return {
         label,
@@ -205,6 +205,6 @@ const keyOf = (metric: string, stat: Stat, { namespace, dimensions }: Source): s
 
 const sum = (values: Values): number => values.reduce<number>((all, value) => all + (value ?? 0), 0);
 
-/** Rounds to four digits: a person reads no more. */
+/** Rounds to four digits, which are enough for a person. */
 const rounded = (value: number | null): number | null =>
   value === null ? null : Number(value.toPrecision(4));

@@ -1,8 +1,8 @@
 /**
- * `steadfast console`: the console of a deployment, served on this machine only, with the operator's own
+ * `steadfast console`: serves the console of a deployment, only on this machine, with the operator's
  * credentials.
  *
- * Owns: its options, the choice of the API, the text. Does not own: what is served (`listener.ts`).
+ * Owns: its options, the choice of the API, the text. Does not own: serving (`listener.ts`).
  */
 
 import type { Command } from 'commander';
@@ -24,7 +24,7 @@ import { awsLogs } from './logs.ts';
 export const DEFAULT_PORT = 4520;
 
 interface Flags {
-  /** Absent for a server with tokens. */
+  /** The stack; absent for a server with tokens. */
   readonly stack?: string;
   readonly readOnly?: true;
   readonly port: number;
@@ -59,10 +59,11 @@ ${examples(
       const { stack } = flags;
       const upstream =
         stack === undefined ? serverOf(command) : await upstreamOf(cli, command, checkedStack(stack));
-      // Reads in the deployment's region. If that is unknown, the page says so instead of showing charts.
+      // Reads metrics in the deployment's region. If it is unknown, the page says so instead of showing
+      // charts.
       const metrics = (): GetMetricData => (asked) =>
         callsOf(cli, command).json('monitoring', 'GetMetricData', asked);
-      // A caller without the right to read learns of it here and not on a page.
+      // Fails here, and not on a page, if the caller may not read.
       await createClient(upstream).health();
       const ofStack =
         stack === undefined ? {} : { logs: awsLogs(() => callsOf(cli, command), stack), metrics };
@@ -102,7 +103,10 @@ function serverOf(command: Command): Upstream {
   );
 }
 
-/** The address of a server. Signatures and tokens go to it, so nobody in between may read them. */
+/**
+ * Checks the address of a server: it must be HTTPS or on this machine, because signatures and tokens are sent
+ * to it.
+ */
 function plainUrl(given: string): string {
   const { url } = createClient({ url: given });
   const { protocol, hostname } = new URL(url);
@@ -111,7 +115,7 @@ function plainUrl(given: string): string {
 }
 
 interface Served {
-  /** The address that opens the console; it works once. */
+  /** The address that opens the console, only once. */
   readonly url: string;
   readonly close: () => Promise<void>;
 }

@@ -1,8 +1,8 @@
 /**
- * The files of the page, as built into the package.
+ * Reads the files of the page from the package.
  *
- * Owns: which files there are, their types, how long a browser may keep them, the settings written into the
- * page. Does not own: the page (`console/`), who gets it (`listener.ts`).
+ * Owns: which files may be read, their types and caching, the settings written into the page. Does not own:
+ * the page (`console/`), who gets it (`listener.ts`).
  */
 
 import { existsSync } from 'node:fs';
@@ -14,7 +14,10 @@ export const CONSOLE_FOLDER: string = join(PACKAGE_ROOT, 'dist', 'console');
 
 export const isBuilt = (folder: string): boolean => existsSync(join(folder, 'index.html'));
 
-/** The line with the page's address, or that it is not built yet, as in a fresh clone of the repository. */
+/**
+ * The line with the page's address, or a note that the page is not built, as in a fresh clone of the
+ * repository.
+ */
 export const consoleLine = (url: string, folder: string = CONSOLE_FOLDER): string =>
   `Console: ${isBuilt(folder) ? `${url}/console/` : 'not built yet; npm run build:console builds it, also while this runs'}`;
 
@@ -29,7 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Files in the folder itself and in `assets`. Their names contain no slash, so no path leads out of the
+ * Names of files in the folder and in `assets`. They contain no other slash, so no path leads out of the
  * folder.
  */
 const FILE = /^(?:assets\/)?\w[\w.~-]*$/;
@@ -37,7 +40,7 @@ const FILE = /^(?:assets\/)?\w[\w.~-]*$/;
 export interface PageFile {
   readonly type: string;
   readonly body: Buffer;
-  /** The name contains a hash of the content. */
+  /** Whether the name contains a hash of the content. */
   readonly isHashed: boolean;
 }
 
@@ -49,16 +52,16 @@ export async function fileOf(folder: string, name: string): Promise<PageFile | u
   return body && { type, body, isHashed: name.startsWith('assets/') };
 }
 
-/** What the server says about itself to the page. */
+/** The server's settings, as written into the page. */
 export interface Settings {
   readonly deployment: string;
   readonly readOnly: boolean;
   readonly local: boolean;
-  /** The server reports each write at once, at `writes` beside the page. */
+  /** Whether the server reports each write at once, at `writes` beside the page. */
   readonly tellsWrites?: boolean;
-  /** The server can read the log lines of an execution, at `logs/<id>` beside the page. */
+  /** Whether the server can read an execution's log lines, at `logs/<id>` beside the page. */
   readonly hasLogs?: boolean;
-  /** The server has charts, at `charts` beside the page. */
+  /** Whether the server has charts, at `charts` beside the page. */
   readonly hasCharts?: boolean;
 }
 

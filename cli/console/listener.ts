@@ -1,13 +1,13 @@
 /**
- * The console as `npm start` and `steadfast console` serve it: the page below `/console/`, the API below
+ * Serves the console for `npm start` and `steadfast console`: the page below `/console/`, the API below
  * `/console/api/`, the charts at `/console/charts`.
  *
  * Owns: the order of the checks, and the form of each answer. Does not own: the checks (`request-checks.ts`,
  * `login.ts`), the calls (`calls.ts`), the page (`files.ts`), the charts (`chart-source.ts`).
  *
  * Invariants
- * - I1 no body is read and no call of the API is made before every check of the head has passed.
- * - I2 a page of another origin cannot read an answer, run it as a script or show it in a frame; no answer
+ * - I1 it reads a body or calls the API only after all checks of the head have passed.
+ * - I2 a page of another origin cannot read an answer, run it as a script or show it in a frame. No answer
  *   has an `Access-Control` header.
  */
 
@@ -26,24 +26,24 @@ import type { Login } from './login.ts';
 import { secret } from './secrets.ts';
 import type { Writes } from './writes.ts';
 
-/** The API's own limit. */
+/** The longest body, as in the API. */
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
-/** The time for the request's body and the API's answer together. The longest `?wait` is shorter. */
+/** The time for the request's body and the API's answer together: longer than the longest `?wait`. */
 const ANSWER_WITHIN_MS = 30_000;
 const TELL_WITHIN_MS = 25_000;
 
 export interface ConsoleOptions {
-  /** The folder of the built page. */
+  /** The folder with the built page. */
   readonly folder: string;
   readonly settings: Settings;
   /** @param port the port of the page's request */
   readonly upstream: (port: number) => Upstream;
   /**
    * Admits the person who opened the console.
-   * @default - everyone who reaches the port: on a laptop the API itself checks no caller either
+   * @default - admits all who reach the port, as the API on a laptop does
    */
   readonly login?: Login;
-  /** Reports each write to pages at once. @default - pages read again by themselves */
+  /** Reports each write to pages at once. @default - pages poll */
   readonly writes?: Writes;
   /** Reads log lines of an execution. @default - none */
   readonly logs?: ReadLogs;
@@ -90,7 +90,7 @@ const UNKNOWN: Refusal = { status: 404, code: 'unknown-route', message: 'the con
 export function consoleListener(options: ConsoleOptions): RequestListener {
   const console_ = new Console(options);
   return (request, response) => {
-    // A page may close the connection in the middle of its request.
+    // A page that disconnects during its request must not crash the server.
     console_.serve(request, response).catch(() => response.destroy());
   };
 }
@@ -144,19 +144,19 @@ class Console {
   }
 
   /**
-   * The page that a valid code opens. It is not a redirect: after a link on another page the redirected
-   * request would lack the new cookie.
+   * Answers a valid code with the page. A redirect would not work: after a link on another page, the
+   * redirected request would lack the new cookie.
    */
   #opened(request: IncomingMessage, login: Login, code: string): Reply {
     const { method, socket } = request;
-    // The address was opened again in the same browser, from the shell or the history.
+    // The address was opened again in the same browser.
     if (this.#isOpenTo(request)) return reply(200, HTML, GO_ON);
     const cookie = method === 'GET' ? login.cookieFor(code, socket.localPort ?? 0) : undefined;
     if (cookie === undefined) return reply(401, TEXT, OPEN_IT);
     return reply(200, HTML, GO_ON, { 'set-cookie': cookie });
   }
 
-  /** Answers when something was written, or after a while without a write. */
+  /** Answers after a write, or after a limited time without one. */
   async #written(request: IncomingMessage, writes: Writes, query: string): Promise<Reply> {
     const refusal = tokenRefusal(request, this.#token);
     if (refusal !== undefined || request.method !== 'GET') return refused(refusal ?? UNKNOWN);
@@ -165,7 +165,7 @@ class Console {
     return reply(200, JSON_TYPE, JSON.stringify({ writes: await writes.past(known, signal) }));
   }
 
-  /** Answers only for an execution that the API shows to this caller. */
+  /** Serves log lines, only of an execution that the API shows to this caller. */
   async #logLines(request: IncomingMessage, logs: ReadLogs, id: string, query: string): Promise<Reply> {
     const { method, headers, socket } = request;
     const wanted = logsWanted(query);

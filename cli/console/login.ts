@@ -1,8 +1,8 @@
 /**
- * Ties the console of a deployment to one browser: the one in which the printed address was opened.
+ * Restricts a deployment's console to the browser in which the printed address was opened.
  *
- * Owns: the code in that address, which works once and for a short time, and the cookie that replaces it.
- * Does not own: the page's token (`request-checks.ts`), without which the cookie is useless.
+ * Owns: the code in that address, valid once and for a short time, and the cookie that replaces it. Does not
+ * own: the page's token (`request-checks.ts`), which a request also needs.
  */
 
 import { isSame, secret } from './secrets.ts';
@@ -23,7 +23,7 @@ export class Login {
   }
 
   /**
-   * A browser sends cookies to all ports of a host, so each console has a cookie name of its own.
+   * Makes the cookie. Its name has the port, because browsers send cookies to all ports of a host.
    * @returns the value of `Set-Cookie`; undefined if the code is wrong, used or too old
    */
   cookieFor(code: string, port: number): string | undefined {

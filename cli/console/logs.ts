@@ -1,10 +1,10 @@
 /**
- * The log lines of one execution for the page: on this machine from files, for a deployment from CloudWatch
- * Logs with the operator's own credentials.
+ * Reads the log lines of an execution for the page: on this machine from files, for a deployment from
+ * CloudWatch Logs with the operator's credentials.
  *
- * Owns: which lines a page gets, and how many. Does not own: how they are read (`../logs/`), that the
- * execution exists and the page may ask (`listener.ts`). Nothing in a request names a file, a log group or a
- * query: all follow from the execution that the API returned.
+ * Owns: which lines a page gets, and how many. Does not own: the reading (`../logs/`), checking the request
+ * and that the execution exists (`listener.ts`). No request names a file, a log group or a query: they follow
+ * from the execution that the API returned.
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
@@ -25,17 +25,17 @@ import type { Refusal } from './request-checks.ts';
 export interface LogsWanted {
   readonly children: boolean;
   readonly level: Level;
-  /** The key of a page's own reading, which continues after its last line. */
+  /** The key of the page's reading, to continue after its last line. */
   readonly follow?: string;
 }
 
 interface Found {
   readonly lines: readonly LogLine[];
-  /** There were more lines than are read at once. */
+  /** Whether there were more lines than are read at once. */
   readonly isCut: boolean;
-  /** Bytes that the query scanned, by which AWS charges. */
+  /** The bytes scanned by the query; AWS charges for these. */
   readonly scannedBytes?: number;
-  /** These lines follow those that this reading already had. */
+  /** Whether these lines follow those that this reading already had. */
   readonly isMore?: true;
 }
 
@@ -45,7 +45,7 @@ export type ReadLogs = (view: ExecutionView, wanted: LogsWanted) => Promise<Foun
 const MOST_SHOWN = 1_000;
 const MAX_CHARS = 4_000;
 
-/** @param folder has a file for each function */
+/** @param folder the folder with a log file for each function */
 export function localLogs(folder: string): ReadLogs {
   const readings = new Readings<LocalFiles>();
   return async ({ executionId }, { follow, ...wanted }) => {
@@ -57,7 +57,7 @@ export function localLogs(folder: string): ReadLogs {
   };
 }
 
-/** @param calls made when first needed, because reading executions alone needs no permission for logs */
+/** @param calls called when first needed, because reading executions needs no permission for logs */
 export function awsLogs(calls: () => Calls, stack: string): ReadLogs {
   const readings = new Readings<Insights>();
   return async (view, { follow, ...wanted }) => {
@@ -70,10 +70,10 @@ export function awsLogs(calls: () => Calls, stack: string): ReadLogs {
   };
 }
 
-/** More readings than anyone has open. Beyond it the least recently used is dropped, and starts over. */
+/** The most readings in memory. Beyond it the least recently used is dropped, and starts over. */
 const MOST_READINGS = 30;
 
-/** The readings that pages follow, each with its position. */
+/** The pages' readings, each with its position. */
 class Readings<Source extends LogSource> {
   readonly #kept = new Map<string, Source>();
 
@@ -93,7 +93,7 @@ class Readings<Source extends LogSource> {
 
 const A_READING = /^[\w-]{1,64}$/;
 
-/** @returns undefined if the query has anything else */
+/** Parses the query. @returns undefined if it has any other parameter */
 export function logsWanted(query: string): LogsWanted | undefined {
   const asked = new URLSearchParams(query);
   const level = LEVELS.find((one) => one === (asked.get('level') ?? 'trace'));

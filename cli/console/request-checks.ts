@@ -1,8 +1,8 @@
 /**
  * Admits requests to the console only if they come from its own page in a browser on this machine.
  *
- * Owns: the checks of a request's head in its original form: nothing has been decoded, joined or normalised
- * before. Does not own: who opened the page (`login.ts`), which calls are allowed (`calls.ts`).
+ * Owns: checking a request's head in its original form, before any decoding or normalisation. Does not own:
+ * who opened the page (`login.ts`), which calls are allowed (`calls.ts`).
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -18,8 +18,8 @@ export interface Refusal {
 export const TOKEN_HEADER = 'x-steadfast-console';
 
 /**
- * A path without percent signs, backslashes and empty parts. Names and ids contain none, so each path can be
- * written in one way only.
+ * A path without percent signs, backslashes and empty parts. Names and ids contain none, so each path has
+ * only one spelling.
  */
 const PATH = /^\/console(?:\/[\w.~-]+)*\/?$/;
 const DOTS = /\/\.\.?(?:\/|$)/;
@@ -33,8 +33,8 @@ export function targetOf({ url = '' }: IncomingMessage): { path: string; query: 
 }
 
 /**
- * Accepts only the names of this machine, with the port of the request. Another name may come from a foreign
- * name server (DNS rebinding).
+ * Accepts only this machine's names with the request's port. Another name may come from a foreign DNS server
+ * (DNS rebinding).
  */
 export function hostRefusal({ headers, socket }: IncomingMessage): Refusal | undefined {
   const names = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${socket.localPort}`);
@@ -47,8 +47,8 @@ export function hostRefusal({ headers, socket }: IncomingMessage): Refusal | und
 }
 
 /**
- * Requires the token that the server wrote into its page. A page of another origin cannot read it, and may
- * not send such a header.
+ * Requires the token that the server wrote into its page. A page of another origin can neither read it nor
+ * send such a header.
  */
 export function tokenRefusal({ headers }: IncomingMessage, token: string): Refusal | undefined {
   const given = headers[TOKEN_HEADER];
@@ -57,8 +57,8 @@ export function tokenRefusal({ headers }: IncomingMessage, token: string): Refus
 }
 
 /**
- * Requires for each change that it comes from the same origin and is JSON: a browser asks the server before
- * it sends JSON to another origin.
+ * Requires that each write is from the same origin and is JSON, because a browser makes a preflight before it
+ * sends JSON to another origin.
  */
 export function writeRefusal({ headers }: IncomingMessage): Refusal | undefined {
   if (headers.origin !== `http://${headers.host}`)

@@ -1,8 +1,8 @@
-/** Random texts that cannot be guessed, and their comparison in constant time. */
+/** Makes secret random texts, and compares them in constant time. */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** 256 bits, in letters that need no encoding anywhere. */
+/** 256 random bits, in characters that never need encoding. */
 export const secret = (): string => randomBytes(32).toString('base64url');
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

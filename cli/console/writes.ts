@@ -1,9 +1,8 @@
 /**
- * Answers waiting pages as soon as something is written, so that a page on this machine does not have to
- * poll.
+ * Answers waiting pages at each write, so that a page on this machine need not poll.
  *
- * Owns: the number of writes, and the waiting pages. Does not own: what was written (the page reads it
- * through the API).
+ * Owns: the count of writes, and the waiting pages. Does not own: the written data (the page reads it through
+ * the API).
  */
 
 export class Writes {

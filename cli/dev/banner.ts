@@ -1,6 +1,6 @@
 /**
- * The text that `steadfast dev` prints once everything runs: the address, three commands that work as
- * printed, and the agents that executions of an earlier run lack.
+ * Prints the text of `steadfast dev` once the system runs: the address, three commands that work as printed,
+ * and missing agents of executions of an earlier run.
  */
 
 import { createHash } from 'node:crypto';
@@ -55,22 +55,19 @@ export async function banner(
   return `${lines.join('\n')}\n`;
 }
 
-/** Whether a command in this folder finds this API by itself. */
+/** Whether commands in this folder find this API without `--url`. */
 const isFound = ({ path }: DevFolder, apiUrl: string): boolean =>
   path === resolve(DEFAULT_DATA) || apiUrl === DEFAULT_URL;
 
-/**
- * A warning about agents that executions of an earlier run name and that no longer exist; empty if there are
- * none.
- */
+/** A warning about missing agents that executions of an earlier run need; '' if there are none. */
 export async function missingAgentsText(apiUrl: string): Promise<string> {
   const { missing, examined } = await createClient({ url: apiUrl }).agents();
   return missing.map((agent) => `WARNING: ${missingLine(agent, examined, Date.now())}\n`).join('');
 }
 
 /**
- * A line about changed files. A changed `dev.ts` is not run again, because what it started may contain
- * results of executions.
+ * A line about changed files. A changed `dev.ts` is not run again, because its services may contain results
+ * of executions.
  */
 export function changedText(files: readonly string[], devFiles: ReadonlySet<string>, root: string): string {
   const kept = files.filter((file) => devFiles.has(join(root, file)));
@@ -102,12 +99,13 @@ export async function tryOne(url: string, folders: readonly WorkflowFolder[], io
 interface First {
   readonly workflow: string;
   readonly input: unknown;
-  /** A hint, if the input is a guess. */
+  /** A hint, if the input is invented. */
   readonly hint: string | undefined;
 }
 
 /**
- * The first workflow with an example input; otherwise the first one, with an input generated from its schema.
+ * Finds the first workflow with an example input, or else the first one, with an input invented from its
+ * schema.
  */
 async function firstOf(
   folders: readonly WorkflowFolder[],
@@ -141,10 +139,10 @@ function commands(apiUrl: string, first: First, idempotencyKey: string): string[
   ];
 }
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word for a POSIX shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The id of an execution, computed from workflow and key, so that a command can name it before it exists. */
+/** The id that an execution of this workflow and key will have. */
 export const executionId = (workflow: string, key: string): string =>
   createHash('sha256').update(`${workflow}\n${key}`).digest('hex').slice(0, 32);
 

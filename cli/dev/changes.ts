@@ -1,8 +1,8 @@
 /**
- * Observes the code of a project while `steadfast dev` runs.
+ * Detects changes of a project's code while `steadfast dev` runs.
  *
- * Owns: which files are observed, and that files changed together (a switch of branches, a formatter) count
- * as one change. Does not own: which of them matter (`sources.ts`), the reaction (`command.ts`).
+ * Owns: which files are observed, and combining files changed together (by a branch switch, a formatter) into
+ * one change. Does not own: which files matter (`sources.ts`), the reaction (`command.ts`).
  */
 
 import { extname, join, relative } from 'node:path';
@@ -12,7 +12,7 @@ export interface Changes {
   /**
    * Waits for the next change that matters, and resolves with its files, relative to the project's folder, in
    * the order in which they were seen.
-   * @param counts whether a changed file matters; without it every file does
+   * @param counts whether a changed file matters. @default all do
    */
   readonly next: (counts?: (file: string) => boolean) => Promise<readonly string[]>;
   readonly stop: () => Promise<void>;
@@ -20,11 +20,11 @@ export interface Changes {
 
 /** Folders of built or installed files. Folders with a dot are left out as well. */
 const NOT_CODE = new Set(['node_modules', 'cdk.out', 'dist', 'coverage']);
-/** Folders of tests, which are not deployed and have a runner of their own. */
+/** Folders of tests, which are not deployed. */
 const TESTS = new Set(['test', 'tests', '__tests__']);
 const TEST_FILE = /\.(?:test|spec)\.\w+$/;
 const ENDINGS = new Set(['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json']);
-/** A change is complete after this time without another changed file. */
+/** A change is complete if no other file changes for this long. */
 const QUIET_MS = 300;
 
 const isLeftOut = (path: string): boolean =>
@@ -57,7 +57,7 @@ export async function changesIn(root: string): Promise<Changes> {
     },
   });
   watcher.on('all', (event, path) => {
-    // The files of a folder are reported one by one.
+    // Ignores events of folders, because their files are reported one by one.
     if (event.endsWith('Dir')) return;
     files.add(relative(root, path));
     isQuiet = false;
@@ -74,7 +74,7 @@ export async function changesIn(root: string): Promise<Changes> {
     next: (isMeant = () => true) =>
       new Promise((resolve) => {
         [heard, counts] = [resolve, isMeant];
-        // Reports at once what has changed before this call.
+        // Reports earlier changes at once.
         tell();
       }),
     stop: async () => {

@@ -1,8 +1,8 @@
 /**
- * `steadfast dev` (`npm start`): the whole system on this machine, from the template that would be deployed.
+ * `steadfast dev` (`npm start`): runs the whole system on this machine, from the template of a deployment.
  *
- * Owns: the order (synthesis, the services of `dev.ts` files, the local cloud), the signals, and that nothing
- * is left behind. Does not own: any of the parts.
+ * Owns: the order (synthesis, the services of `dev.ts` files, the local cloud), the signals, removing all at
+ * the end. Does not own: any of the parts.
  */
 
 import type { Command } from 'commander';
@@ -28,7 +28,7 @@ import { startSystem, type System, type SystemOptions } from './system.ts';
 import { warningsText } from './warnings.ts';
 import { everythingIn, foldersIn, projectFolders } from './workflow-folders.ts';
 
-/** The time after which the process ends even if the stop is not complete. */
+/** After this time the process ends even if the stop is incomplete. */
 const STOP_WITHIN_MS = 15_000;
 
 interface DevFlags {
@@ -84,7 +84,7 @@ async function dev(flags: DevFlags, io: Io): Promise<number> {
   }
 }
 
-/** @returns the exit code, when it stops */
+/** Runs until it is stopped. @returns the exit code */
 async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: CleanUp[]): Promise<number> {
   const { signal } = stopping;
   const project = findProject(process.cwd(), flags.app);
@@ -110,7 +110,7 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   };
   await startParties(found.assembly);
   if (signal.aborted) return EXIT.ok;
-  // One console for all restarts, so that an open page continues to work.
+  // One console for all restarts, so that an open page keeps working.
   const own = localConsole(found.stack, folder.logs);
   const system = await startSystem({ found, folder, port: flags.port, environment, ...own, ...inspect }, io);
   const running: Running = { system, stackPath: found.stackPath, assembly: found.assembly };
@@ -135,7 +135,7 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   }
 }
 
-/** The console of the API on the same port. */
+/** The console, on the API's port. */
 function localConsole(deployment: string, logs: string): Pick<SystemOptions, 'beside' | 'onWritten'> {
   const writes = new Writes();
   const send = fetchWithExits(withSchedules(fetch), logs);
@@ -153,7 +153,10 @@ function localConsole(deployment: string, logs: string): Pick<SystemOptions, 'be
 interface Running {
   system: System;
   stackPath: string;
-  /** Absent if the code has changed and cannot be synthesised: any file may be the missing one. */
+  /**
+   * The current assembly; undefined if the changed code cannot be synthesised, so that a change of any file
+   * is tried.
+   */
   assembly: string | undefined;
 }
 
@@ -166,8 +169,8 @@ interface Again extends Omit<SystemOptions, 'found' | 'inspect' | 'folder'> {
 }
 
 /**
- * Replaces what runs by the changed code, once that is synthesised. Executions under way keep their plan. The
- * services of `dev.ts` files stay, because their data is not part of the code.
+ * Synthesises the changed code, then restarts the system with it. Running executions keep their plan. The
+ * services of `dev.ts` files keep running, because their data is not part of the code.
  */
 async function again(
   running: Running,
@@ -196,7 +199,7 @@ async function again(
   }
 }
 
-/** Refuses a port that is in use. It runs before the synthesis, which takes long. */
+/** Refuses a port that is in use, before the slow synthesis. */
 async function refuseTakenPort(port: number): Promise<void> {
   const { listen } = await import('../../local/http/servers.ts');
   const listening = await listen(port, 'the HTTP API').catch((error: unknown) => {
@@ -208,12 +211,12 @@ async function refuseTakenPort(port: number): Promise<void> {
 interface Stopping {
   readonly asked: Promise<void>;
   readonly signal: AbortSignal;
-  /** Called when everything is stopped. */
+  /** Must be called when the stop is complete. */
   readonly over: () => void;
 }
 
 /**
- * The first signal stops `dev`. Later ones change nothing: npm repeats a signal, and an impatient user does.
+ * Stops `dev` at the first signal, and ignores later ones, because npm and impatient users repeat a signal.
  */
 function listenForStop(io: Io): Stopping {
   const abort = new AbortController();
@@ -234,7 +237,7 @@ function listenForStop(io: Io): Stopping {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, onSignal);
   const over = (): void => {
-    // After an interrupt the listeners stay, because a repeated signal must not interrupt the stop.
+    // After an interrupt the listeners stay, so that a repeated signal does not interrupt the stop.
     if (!abort.signal.aborted) for (const signal of signals) process.off(signal, onSignal);
     if (abort.signal.aborted) io.out('Stopped. The data is kept; the next start finds it again.\n');
   };

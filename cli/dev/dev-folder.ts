@@ -1,8 +1,8 @@
 /**
  * The folder of `steadfast dev`: the assembly, the local cloud's data, and the data of `dev.ts` files.
  *
- * Owns: the marker file, which is also the lock. D1 nothing is written or deleted in a folder that is neither
- * empty nor marked. D2 one `dev` per folder.
+ * Owns: the marker file, which is also the lock. D1 it writes and deletes only in a folder that is empty or
+ * marked. D2 one `dev` per folder.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,19 +12,19 @@ import { CliError, messageOf } from '../io.ts';
 export interface DevFolder {
   readonly path: string;
   readonly assembly: string;
-  /** A new folder for an assembly, beside that of the current one. */
+  /** Makes a new folder for an assembly beside the current one. */
   readonly nextAssembly: () => string;
   /** Removes all assemblies except this one. */
   readonly dropOthers: (assembly: string) => void;
   readonly logs: string;
-  /** The data folder of one workflow folder's `dev.ts`; it is created if missing. */
+  /** The data folder for a workflow folder's `dev.ts`; created if missing. */
   readonly external: (name: string) => string;
   /** Records the API's address, so that commands in this folder find it. */
   readonly announce: (apiUrl: string) => void;
   readonly release: () => void;
 }
 
-/** The folder of the data, unless `--data` names another. */
+/** The data folder, unless `--data` names another. */
 export const DEFAULT_DATA = '.steadfast/data';
 
 /** @param directory the value of `--data` */
@@ -67,7 +67,7 @@ function openAt(path: string, fresh: boolean): DevFolder {
     );
   }
   takeLock(marker, path);
-  // Assemblies are removed, because a new one is made: assets of removed code would only pile up.
+  // Removes old assemblies, because a new one is made at each start.
   const outdated = content.filter((name) => (fresh ? name !== MARKER : isAssembly(name)));
   for (const name of outdated) rmSync(join(path, name), { recursive: true, force: true });
   let assemblies = 0;
@@ -119,7 +119,7 @@ function marked(marker: string): { readonly pid?: unknown; readonly apiUrl?: unk
   }
 }
 
-/** The address of the `steadfast dev` whose data is in the usual place, in this folder or one above. */
+/** The API address of the `steadfast dev` whose data is in the default folder, here or in a parent folder. */
 export function runningApi(from: string): string | undefined {
   for (let at = resolve(from); ; at = dirname(at)) {
     const { pid, apiUrl } = marked(join(at, DEFAULT_DATA, MARKER));

@@ -1,12 +1,12 @@
 /**
- * The services of a workflow folder on this machine: what `<folder>/dev.ts` starts for the folder's agents to
- * call.
+ * Starts the local services of workflow folders: `<folder>/dev.ts` starts the services that the folder's
+ * agents call.
  *
  *     export default async function startDev(context: { dataDir: string; log(line: string): void }):
  *       Promise<{ environment?: Record<string, string>; stop(): Promise<void> }>
  *
- * Owns: running each file before the local cloud, and collecting the environment that all functions get. Does
- * not own: what the files start. A deployment ignores them.
+ * Owns: running each file before the local cloud, and collecting the environment for all functions. Does not
+ * own: the services. A deployment ignores these files.
  */
 
 import { relative } from 'node:path';
@@ -15,7 +15,7 @@ import { CliError, EXIT, type Io, messageOf } from '../io.ts';
 import type { WorkflowFolder } from './workflow-folders.ts';
 
 export interface DevContext {
-  /** A folder of its own; kept between runs, emptied by `--fresh`. */
+  /** The services' data folder; it survives restarts, and `--fresh` empties it. */
   readonly dataDir: string;
   readonly log: (line: string) => void;
 }
@@ -29,8 +29,8 @@ export interface DevExternalParty {
 type StartDev = (context: DevContext) => Promise<DevExternalParty>;
 
 /**
- * Runs each file that does not run yet.
- * @param running the files that run; the new ones are added
+ * Runs each file that is not yet running.
+ * @param running the running files, to which new ones are added
  * @throws CliError `dev-file` with the file's name
  */
 export async function startExternalParties(
@@ -56,7 +56,7 @@ async function startOne(file: string, context: DevContext): Promise<DevExternalP
   const shown = relative(process.cwd(), file);
   try {
     const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
-    // For a CommonJS module `default` is the whole export.
+    // For a CommonJS module, `default` is the whole export.
     const startDev = (Object(exported) as { default?: unknown }).default ?? exported;
     if (typeof startDev !== 'function') {
       throw new Error(

@@ -1,8 +1,8 @@
 /**
  * Attaches a debugger to one agent: `steadfast dev --inspect <agent>`.
  *
- * Owns: the choice of the function, and its port. Does not own: the process (`local/lambda/`), its readable
- * code (`code-source.ts`).
+ * Owns: choosing the function and its port. Does not own: the process (`local/lambda/`), its readable code
+ * (`code-source.ts`).
  */
 
 import { existsSync, readdirSync } from 'node:fs';
@@ -14,14 +14,14 @@ import type { FoundSteadfast } from './project.ts';
 
 export interface Inspected {
   readonly agent: string;
-  /** A port of 127.0.0.1; it stays the same when a change restarts everything. */
+  /** A port of 127.0.0.1, the same after each restart. */
   readonly port: number;
 }
 
 /** The port that debuggers try first. */
 const USUAL_PORT = 9_229;
 
-/** The usual port if it is free, otherwise any free one. */
+/** Chooses the usual port if it is free, otherwise any free one. */
 export async function inspected(agent: string): Promise<Inspected> {
   const { listen } = await import('../../local/http/servers.ts');
   const listening = await listen(USUAL_PORT, 'of a debugger').catch(() => listen(0, 'of a debugger'));
@@ -29,12 +29,12 @@ export async function inspected(agent: string): Promise<Inspected> {
   return { agent, port: listening.port };
 }
 
-/** Options of the synthesis: the agent's code keeps its names and sources. */
+/** Options of the synthesis that preserve names and sources in the agent's code. */
 export const inspectContext = (of: Inspected | undefined): Readonly<Record<string, unknown>> =>
   of === undefined ? {} : { 'steadfast:inspected': of.agent };
 
 /**
- * Options of the local cloud: the agent's function in the Steadfast whose API is on the port.
+ * Options of the local cloud: the agent's function in the running Steadfast.
  * @throws CliError `no-agent`; its message names the agents that exist
  */
 export async function inspectIn(
@@ -66,10 +66,7 @@ interface Resource {
   readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * The logical id of each agent's function, the one that takes from the agent's queue. Several agents may
- * share one.
- */
+/** The logical id of the function that reads each agent's queue. Several agents may share one. */
 async function agentFunctions({
   assembly,
   stack,

@@ -5,7 +5,7 @@ import type { GetMetricData } from '../console/charts.ts';
 import { CLOCK } from '../io.ts';
 
 /**
- * @param port of the API. The cloud behind it says which address takes AWS's calls; that may change with each
+ * @param port of the API. The cloud behind it names its address for AWS's calls, which may change at each
  * start
  */
 export const localMetrics =

@@ -1,21 +1,21 @@
 /**
- * An input generated from a workflow's schema, so that a printed command works as it is.
+ * Invents an input from a workflow's schema, so that a printed command works without changes.
  *
- * Owns: the value for each kind of schema. Does not own: whether the API accepts it: a pattern, for example,
- * is not satisfied.
+ * Owns: the value for each kind of schema. The API may still refuse it, because patterns, for example, are
+ * ignored.
  */
 
 import type { Json } from '../../lib/api/answers.ts';
 
 type Schema = Readonly<Record<string, Json>>;
 
-/** The depth at which a schema counts as containing itself. */
+/** The depth at which a schema counts as recursive. */
 const MAX_DEPTH = 8;
 
 const isSchema = (value: Json | undefined): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param schema JSON Schema; without one the input is an empty object */
+/** @param schema JSON Schema; if undefined, the input is an empty object */
 export const madeInput = (schema: Json | undefined): Json =>
   isSchema(schema) ? made(schema, schema, 0) : {};
 

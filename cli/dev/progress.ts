@@ -1,12 +1,12 @@
 /**
- * One line that shows that something is at work, and how long it should take. On a terminal it counts
- * seconds; elsewhere it adds a count whenever the expected time has passed again.
+ * Shows a progress line with the expected time. On a terminal it counts seconds; elsewhere it adds a count
+ * each time the expected time has passed again.
  */
 
 import type { Io } from '../io.ts';
 
 const ON_TERMINAL_MS = 1_000;
-/** The shortest interval outside a terminal, to keep logs short. */
+/** The shortest interval without a terminal, to keep logs short. */
 const ELSEWHERE_MS = 10_000;
 
 /** @param seconds the expected time on an idle machine @param everyMs the interval of the counts */

@@ -1,8 +1,7 @@
 /**
- * The CDK app that `steadfast dev` runs: the project around the working directory, and the chosen Steadfast
- * in it.
+ * Finds the CDK app that `steadfast dev` runs, around the working directory, and the Steadfast in it.
  *
- * Owns: where the app is looked for, and every refusal about that. Does not own: running it (`synthesis.ts`).
+ * Owns: the search, and its refusals. Does not own: running the app (`synthesis.ts`).
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -16,12 +15,12 @@ export interface Project {
   readonly root: string;
   /** The command that synthesises, for a shell. */
   readonly app: string;
-  /** The context of cdk.json, and of cdk.context.json, where the CDK keeps what it read from an account. */
+  /** The context of cdk.json and of cdk.context.json (the CDK's cache of account data). */
   readonly context: Readonly<Record<string, unknown>>;
 }
 
 /**
- * @param app the command of `--app`, instead of that in cdk.json
+ * @param app the command of `--app`, which replaces that in cdk.json
  * @throws CliError `no-project`, `bad-project`
  */
 export function findProject(cwd: string, app?: string): Project {
@@ -53,7 +52,7 @@ export interface FoundSteadfast {
   /** The folder of its stack's assembly. The assembly of a CDK stage is inside the app's. */
   readonly assembly: string;
   readonly stack: string;
-  /** The path by which the CDK knows the stack: 'Prod/Orders' in a CDK stage, otherwise mostly its name. */
+  /** The stack's path in the CDK: 'Prod/Orders' in a CDK stage, otherwise mostly its name. */
   readonly stackPath: string;
   /** The path of its construct, such as 'Shop/Payments'. */
   readonly path: string;
@@ -68,7 +67,7 @@ export interface FoundSteadfast {
 }
 
 export interface Chosen extends FoundSteadfast {
-  /** The other Steadfasts of its stack, which run beside it. */
+  /** The other Steadfasts of its stack; they run too. */
   readonly beside: readonly FoundSteadfast[];
 }
 
@@ -125,7 +124,7 @@ interface Stack {
   readonly steadfasts: readonly FoundSteadfast[];
 }
 
-/** The artifacts of an assembly, and of those of CDK stages in it. */
+/** The artifacts of an assembly, including those of its CDK stages. */
 export function artifactsIn(assembly: string): Artifact[] {
   const manifest = join(assembly, 'manifest.json');
   if (!existsSync(manifest)) return [];
@@ -148,7 +147,7 @@ function stacksIn(root: string): Stack[] {
   });
 }
 
-/** Finds each Steadfast by the function behind its API, of which it has exactly one. */
+/** Finds each Steadfast by its only API and the function behind it. */
 function steadfastsOf(
   resources: Readonly<Record<string, Resource>>,
 ): Pick<FoundSteadfast, 'path' | 'api' | 'agents' | 'lanes'>[] {
@@ -188,7 +187,7 @@ interface Resource {
   readonly Metadata?: Readonly<Record<string, string>>;
 }
 
-/** A variable that every function of a Steadfast has in its environment. */
+/** A variable in the environment of every function of a Steadfast. */
 const MARK = '"STEADFAST_TABLE"';
 const SCHEDULER = '/Scheduler/Function/Resource';
 const API = '/Scheduler/Api/Resource';

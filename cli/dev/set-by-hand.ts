@@ -1,6 +1,6 @@
 /**
- * Settings that a person made through the control of the local cloud, and that a restart loses: armed faults,
- * and schedules switched off.
+ * Reports the settings that a person made through the local cloud's control and that a restart loses: armed
+ * faults, and disabled schedules.
  *
  * Owns: the message about them. Does not own: the restart (`system.ts`), the control (`local/control`).
  */
@@ -28,7 +28,7 @@ export const setByHand = ({
     .map(({ name }) => name),
 });
 
-/** @returns nothing if nothing was lost: a schedule that the template switches off is off again */
+/** @returns '' if nothing was lost; schedules that the template disables are not lost */
 export function lostText(before: SetByHand, after: SetByHand): string {
   const schedules = before.schedulesOff.filter((name) => !after.schedulesOff.includes(name));
   const lines = [

@@ -1,11 +1,12 @@
 /**
- * The files from which `steadfast dev` runs a project: the sources of the functions' bundles, the workflow
- * folders, and what the CDK app imports.
+ * Finds the files from which `steadfast dev` runs a project: the sources of the functions' bundles, the
+ * workflow folders, and the imports of the CDK app.
  *
- * Owns: whether a changed file is one of them. Does not own: which files are observed (`changes.ts`).
+ * Owns: deciding whether a changed file is one of them. Does not own: which files are observed
+ * (`changes.ts`).
  *
- * Files in the same folder as a source count too, and so does any JSON file, because they may be loaded by
- * path. If the app's command names no file that esbuild can read, every file counts.
+ * JSON files, and all files in the same folder as a source, count too, because they may be loaded by path. If
+ * the app's command names no file that esbuild can read, every file counts.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -37,7 +38,7 @@ export async function sourcesOf(
     file.endsWith('.json') ||
     folders.has(dirname(file)) ||
     workflows.some((folder) => file.startsWith(folder + sep)) ||
-    // The file may belong to a new workflow.
+    // The file of a new workflow.
     (WORKFLOW_FILE.test(basename(file)) && parents.has(dirname(dirname(file))));
 }
 
@@ -51,12 +52,12 @@ async function importedBy(
     .split(/[\s'"]+/)
     .filter((word) => /\.[cm]?[jt]s$/.test(word) && existsSync(resolve(root, word)));
   if (words.length === 0) return undefined;
-  // Imported here, because other commands do not need esbuild.
+  // Imported only here, because other commands do not need esbuild.
   const { filesImportedBy } = await import('../../serve/compiled/imports.ts');
   return await filesImportedBy([...words.map((word) => resolve(root, word)), ...triggers], root);
 }
 
-/** The files that esbuild's metafile names. */
+/** The files in esbuild's metafile. */
 const inputsOf = (metafile: string, root: string): string[] =>
   Object.keys((JSON.parse(metafile) as { readonly inputs: object }).inputs)
     .filter((input) => !input.includes('node_modules/'))

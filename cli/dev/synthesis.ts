@@ -1,8 +1,8 @@
 /**
- * Makes the assembly: runs the CDK app in a process of its own, as `cdk synth` does, but without
- * CloudFormation's rules, which take seconds at each start and which a deployment checks anyway.
+ * Makes the assembly by running the CDK app in a separate process, as `cdk synth` does, but without
+ * CloudFormation's rules: they take seconds, and a deployment checks them anyway.
  *
- * Owns: the app's error in its own words, and the stack for which code is bundled. Does not own: which app
+ * Owns: the error message of a failing app, and bundling code for one stack only. Does not own: choosing app
  * and stack (`project.ts`).
  */
 
@@ -21,8 +21,8 @@ export interface Run {
 }
 
 /**
- * Makes the assembly with code for one stack, because the other stacks are not run. The CDK selects stacks by
- * paths, which for most stacks are their names.
+ * Makes the assembly with code for one stack, because other stacks do not run. The CDK selects stacks by
+ * path.
  * @param known the path of the stack, after the first time
  * @throws CliError as `synthesise` and `steadfastIn`
  */
@@ -50,7 +50,7 @@ const WHAT = 'Synthesising the template that would be deployed';
 
 /**
  * @param context added to the project's
- * @throws CliError `synthesis` with what the app printed
+ * @throws CliError `synthesis` with the app's output
  */
 export async function synthesise(
   { root, app, context: own }: Project,
@@ -64,7 +64,7 @@ export async function synthesise(
   const child = spawn(app, {
     cwd: root,
     shell: true,
-    // A process group of its own, so that everything the shell started ends with it.
+    // A separate process group, so that all that the shell started ends with it.
     detached: process.platform !== 'win32',
     env: {
       CDK_VALIDATION: 'false',
@@ -91,8 +91,8 @@ export async function synthesise(
 }
 
 /**
- * The message of a mistake in the project, which Node prints between the line of code and the calls;
- * otherwise the whole output.
+ * The error's message, which Node prints between the line of code and the stack trace; otherwise the whole
+ * output.
  */
 const reasonIn = (said: string): string =>
   /^\[?(?:DiscoveryError: |\w+ \[DiscoveryError\]: )([^]*?)\]?(?:\n {4}at |\n\nNode\.js |\s*(?![^]))/m.exec(
@@ -105,10 +105,7 @@ function kill(child: ChildProcess): void {
   else process.kill(-child.pid, 'SIGKILL');
 }
 
-/**
- * Context that makes the CDK write paths into the template; they show to which Steadfast each resource
- * belongs.
- */
+/** Context that makes the CDK write construct paths into the template, to assign resources to a Steadfast. */
 const PATHS = { 'aws:cdk:enable-path-metadata': true, 'aws:cdk:enable-asset-metadata': true };
 
 function collect(child: ChildProcess): () => string {

@@ -1,7 +1,7 @@
 /**
- * One run of an assembly on this machine: the local cloud, and the workers of agents in containers.
+ * Runs an assembly on this machine: the local cloud, and the workers of agents in containers.
  *
- * Owns: that both start and stop together. Does not own: the assembly (`synthesis.ts`), the printed text
+ * Owns: starting and stopping both. Does not own: the assembly (`synthesis.ts`), the printed text
  * (`banner.ts`).
  */
 
@@ -20,7 +20,7 @@ import { type LocalWorker, startWorkers } from './workers.ts';
 export interface System {
   readonly apiUrl: string;
   readonly cloud: Cloud;
-  /** Agents that run in a process of their own, as in a container. */
+  /** Agents that run in a separate process, as in a container. */
   readonly workers: readonly string[];
   /** The other Steadfasts of the stack: the path of each construct and the address of its API. */
   readonly beside: readonly { readonly path: string; readonly apiUrl: string }[];
@@ -40,7 +40,7 @@ export interface SystemOptions {
   readonly port: number;
   /** Added to every function's environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Additional handlers on that port, by the beginning of their paths. */
+  /** Further handlers on that port, by the beginning of their paths. */
   readonly beside: NonNullable<CloudOptions['beside']>;
   readonly onWritten: () => void;
   /** The agent's function to which a debugger attaches. */
@@ -49,7 +49,7 @@ export interface SystemOptions {
   readonly cloud?: Pick<CloudOptions, 'schedules' | 'concurrencyPerFunction' | 'onLog'>;
 }
 
-/** Switches every detailed metric on: AWS charges for each, this machine does not. */
+/** Switches every detailed metric on, because here they are free. */
 const DETAILED = { [ENV.metricsBy]: Object.keys(DETAILED_METRICS).join(',') };
 
 export async function startSystem(options: SystemOptions, io: Io): Promise<System> {
@@ -102,7 +102,7 @@ async function killedProcess(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Finds triggers by their queues, one for each. */
+/** Finds the triggers by their queues. */
 function triggersOf(cloud: Cloud, steadfast: string): string[] {
   const begin = `${steadfast}/Triggers/`;
   const paths = [...cloud.resources.values()].map(({ metadata }) => String(metadata['aws:cdk:path']));
@@ -114,7 +114,7 @@ function triggersOf(cloud: Cloud, steadfast: string): string[] {
 
 async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
   const { found, folder, port, environment, beside, onWritten, inspect, cloud } = options;
-  // Imported here, because other commands do not need a cloud.
+  // Imported only here, because other commands do not need a cloud.
   const { startCloud } = await import('../../local/cloud.ts');
   const { assembly, stack, api } = found;
   return startCloud({
@@ -134,7 +134,7 @@ async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
 
 /**
  * Starts the supervisors at once, so that executions of an earlier run continue before the first tick a
- * minute later. Schedules of triggers do not run, because they would start executions.
+ * minute later. Schedules of triggers are not fired, because they would start executions.
  */
 function evaluateAtOnce(cloud: Cloud): void {
   for (const { name, logicalId } of cloud.control.schedules())

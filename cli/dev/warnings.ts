@@ -1,7 +1,7 @@
 /**
- * The warnings of synthesis about the code that `steadfast dev` runs; the app itself does not print them.
+ * Prints the warnings of the synthesis for `steadfast dev`, because the app does not print them.
  *
- * Owns: where an assembly keeps them, and which matter on a laptop. Does not own: the warnings (`lib/infra`).
+ * Owns: finding them in an assembly, and which matter on a laptop. Does not own: the warnings (`lib/infra`).
  */
 
 import { join } from 'node:path';
@@ -18,10 +18,10 @@ const NOT_HERE: ReadonlySet<string> = new Set([
   'noContainer',
 ]);
 
-/** A warning as the CDK writes it: the text, and the id that acknowledges it. */
+/** The CDK's format of a warning: the text, and the id that acknowledges it. */
 const WARNING = /^([^]*?) \[ack: (?:Annotation::)?steadfast:(\w+)\]$/;
 
-/** @returns lines to print, or nothing */
+/** @returns lines to print, or '' */
 export function warningsText(assembly: string): string {
   const warnings = entriesIn(assembly).flatMap(({ type, data }) => {
     if (type !== 'aws:cdk:warning') return [];
@@ -37,7 +37,7 @@ interface Entry {
 }
 
 /**
- * The entries of an assembly: older versions of the CDK keep them in the manifest, later ones in a file
+ * The entries of an assembly: older versions of the CDK write them into the manifest, later ones into a file
  * beside it.
  */
 const entriesIn = (root: string): readonly Entry[] =>

@@ -1,8 +1,8 @@
 /**
- * The workers of a deployment on this machine. Each agent in a container runs, from the same code as its
- * image, as a process beside the local cloud.
+ * Runs the workers of a deployment on this machine: each agent in a container runs as a process beside the
+ * local cloud, with the code of its image.
  *
- * Owns: which workers there are, their environment, and their end with `dev`. Does not own: the worker
+ * Owns: which workers run, their environment, and ending them with `dev`. Does not own: the worker
  * (`lib/worker/`).
  */
 
@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import type { Cloud } from '../../local/cloud.ts';
 import { BUNDLES, ENV } from '../../lib/aws/names.ts';
 
-/** The time that attempts have left when `dev` stops; later ones continue at the next start. */
+/** How long attempts may continue when `dev` stops; unfinished ones are retried at the next start. */
 const STOP_WITHIN_MS = 1_000;
 const KILL_AFTER_MS = 5_000;
 
@@ -26,9 +26,9 @@ export interface LocalWorker {
 }
 
 /**
- * @param environment additional variables, which override those that workers get otherwise
+ * @param environment additional variables, which override others
  * @param write takes the workers' output, one line at a time
- * @param only the agents to start; all without it
+ * @param only the agents to start. @default all
  */
 export function startWorkers(
   assembly: string,
@@ -45,7 +45,7 @@ export function startWorkers(
       .filter((agent) => only?.includes(agent) ?? true)
       .map((agent) => {
         const own = { AWS_ACCESS_KEY_ID: `${taskOf(cloud, `${path}/Agents/${agent}`) ?? 'worker'}-1` };
-        // Outside the project, as in its image.
+        // Outside the project, because its image does not contain the project.
         const away = join(cloud.codeFolder, 'containers', path, agent);
         cpSync(join(folder, agent), away, { recursive: true });
         return startWorker(agent, away, { ...needed, ...own, ...environment }, write);
@@ -59,7 +59,7 @@ function startWorker(
   environment: Readonly<Record<string, string>>,
   write: (text: string, agent: string) => void,
 ): LocalWorker {
-  // Over the channel the worker learns that this process died, and ends.
+  // The worker ends when this channel closes, even if this process is killed.
   const child = spawn(process.execPath, ['--enable-source-maps', join(folder, 'main.mjs')], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -81,8 +81,8 @@ function startWorker(
 }
 
 /**
- * The logical id of the worker's task definition, by which the local cloud finds its policies; undefined if
- * no service runs the worker.
+ * The logical id of the worker's task definition, so that the local cloud finds its policies; undefined if no
+ * service runs the worker.
  */
 const taskOf = (cloud: Cloud, agent: string): string | undefined =>
   [...cloud.resources.values()].find(
@@ -94,7 +94,7 @@ const taskOf = (cloud: Cloud, agent: string): string | undefined =>
 interface Deployment {
   /** The path of its construct. */
   readonly path: string;
-  /** The environment of its scheduler, which knows every queue. Its other functions have the same values. */
+  /** The environment of its scheduler, which names every queue. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -128,8 +128,8 @@ function environmentOf(cloud: Cloud, variables: Deployment['variables']): Record
 const OF_NODE = new Set(['NODE_OPTIONS', 'NODE_PATH']);
 
 /**
- * The variables of this process that a worker gets: not the user's own AWS settings, and not the paths of
- * packages that its image does not have.
+ * The variables of this process for a worker, without the user's AWS settings and without package paths that
+ * its image does not have.
  */
 function systemVariables(): Record<string, string> {
   return Object.fromEntries(

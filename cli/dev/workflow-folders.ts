@@ -1,7 +1,7 @@
 /**
  * Finds the files of workflow folders that only `steadfast dev` reads: `dev.ts` and `example-input.json`.
  *
- * Does not own: which workflows there are: synthesis finds them, and the API lists them.
+ * Does not own: finding workflows (synthesis does, and the API lists them).
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ export interface WorkflowFolder {
   readonly exampleInput: string | undefined;
 }
 
-/** Context that loads every folder, unless cdk.json names some: on a laptop they cost nothing. */
+/** Context that loads every folder, unless cdk.json names some, because on a laptop they are free. */
 export const everythingIn = ({ context }: Project): Readonly<Record<string, unknown>> =>
   context['steadfast:only'] === undefined ? { 'steadfast:only': '*' } : {};
 
@@ -25,7 +25,7 @@ export const everythingIn = ({ context }: Project): Readonly<Record<string, unkn
 const PARENTS = ['workflows', 'examples'];
 
 /**
- * The workflow folders in the order of the synthesis, with the one first that `steadfast:try` in cdk.json
+ * The workflow folders in the order of the synthesis, but first the one that `steadfast:try` in cdk.json
  * names.
  */
 export function projectFolders({ root, context }: Pick<Project, 'root' | 'context'>): WorkflowFolder[] {
@@ -46,8 +46,8 @@ export function projectFolders({ root, context }: Pick<Project, 'root' | 'contex
 }
 
 /**
- * The folders with a part in the running stack: a workflow of the folder's name, or one of its agents.
- * @param assembly with code for that stack only
+ * The folders whose workflow or agents are in the running stack.
+ * @param assembly the assembly, with code for that stack only
  */
 export function foldersIn(assembly: string, folders: readonly WorkflowFolder[]): WorkflowFolder[] {
   const bundles = join(assembly, BUNDLES);

@@ -1,5 +1,5 @@
 /**
- * `steadfast graph`: a picture of a workflow's plan, or of an execution with the state of its steps.
+ * `steadfast graph`: draws a workflow's plan, or an execution with the states of its steps.
  *
  * Owns: its options, and the text around the picture. Does not own: the picture (`mermaid.ts`).
  */

@@ -1,8 +1,7 @@
 /**
- * A plan as a flowchart of Mermaid, which GitHub, GitLab and many editors draw.
+ * Writes a plan as a Mermaid flowchart, which GitHub, GitLab and many editors draw.
  *
- * Owns: shapes, colours, and escaping, so that the text of a step is always read as text. Does not own: the
- * words (`graph.ts`).
+ * Owns: shapes, colours, and escaping the texts of steps. Does not own: the words (`graph.ts`).
  *
  * https://mermaid.js.org/syntax/flowchart.html
  */
@@ -19,7 +18,7 @@ import {
   statusIn,
 } from '../../lib/view/graph.ts';
 
-/** Dark text on light colours, which can be read on a dark page as well. */
+/** Dark text on light colours, readable on a dark page too. */
 const STYLES: Readonly<Record<Tone, string>> = {
   done: 'fill:#d3f2d9,stroke:#1f7a3a,color:#0b2e16',
   active: 'fill:#d6e8ff,stroke:#1f5fbf,color:#0b2447',
@@ -98,9 +97,8 @@ function statesOf(graph: Graph, step: GraphStep): string[] {
 }
 
 /**
- * Escapes every character by its number, except letters, digits and harmless ones: quotes would end the
- * label, tags and Markdown would be interpreted, '%%' would begin a comment, a dash at the beginning would
- * begin a list.
+ * Writes every character except letters, digits and harmless ones by its number: quotes would end the label,
+ * tags and Markdown would be interpreted, '%%' would begin a comment, a leading dash a list.
  */
 const asText = (text: string): string =>
   printable(text).replace(/[^A-Za-z0-9 ,:/()-]|^-/gu, (character) => `#${character.codePointAt(0) ?? 32};`);

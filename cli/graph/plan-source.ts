@@ -1,8 +1,8 @@
 /**
- * Finds the plan for a picture: from the API, or for a workflow that is not deployed from the project around
- * the working directory.
+ * Finds the plan to draw: from the API, or, for a workflow that is not deployed, from the project around the
+ * working directory.
  *
- * Does not own: the calls (`api/client.ts`), where workflow folders are (`../dev/workflow-folders.ts`).
+ * Does not own: the calls (`api/client.ts`), finding workflow folders (`../dev/workflow-folders.ts`).
  */
 
 import { join, relative } from 'node:path';
@@ -51,7 +51,7 @@ export async function planSource(api: Client, wanted: string, cwd: string): Prom
   );
 }
 
-/** The parts of a workflow that are read here. The project may have another version of the library. */
+/** The parts of a workflow that are read here; the project may have another version of the library. */
 interface WorkflowLike {
   readonly kind: 'steadfast:workflow';
   readonly name: string;
@@ -61,7 +61,7 @@ interface WorkflowLike {
 async function inProject(wanted: string, cwd: string): Promise<Source | undefined> {
   if (projectRoot(cwd) === undefined) return undefined;
   const folders = projectFolders(findProject(cwd));
-  // First the folder of the workflow's name, so that mostly no other has to be loaded.
+  // Tries the folder with the workflow's name first, so that mostly no other is loaded.
   const ordered = [...folders].sort((a, b) => Number(b.name === wanted) - Number(a.name === wanted));
   const problems: string[] = [];
   for (const { path } of ordered) {

@@ -1,7 +1,7 @@
 /**
- * `steadfast logs`: the log lines of one execution, from all functions, in the order of time.
+ * `steadfast logs`: prints an execution's log lines, from all functions, in the order of time.
  *
- * Owns: its options, the place of the lines, when following ends. Does not own: reading them
+ * Owns: its options, where the lines are read, when following ends. Does not own: reading them
  * (`local-files.ts`, `insights.ts`), their layout (`lib/view/log-line.ts`).
  */
 
@@ -89,7 +89,7 @@ export function addLogs(program: Command, cli: Cli): void {
 
 const FOLLOW = {
   files: { everyMs: 1_000, settleMs: 500 },
-  // CloudWatch has a line some seconds after it was written.
+  // A line appears in CloudWatch some seconds after it was written.
   aws: { everyMs: 5_000, settleMs: 15_000 },
 } as const;
 
@@ -100,15 +100,18 @@ export interface Following {
   readonly print: (lines: readonly LogLine[]) => void;
   readonly clock: Clock;
   /**
-   * Between two reads. The API is not asked to wait: that holds one of its processes,
-   * for as long as it is followed.
+   * The time between two reads. The API's `?wait` is not used, because it would occupy one of its processes
+   * all the time.
    */
   readonly everyMs: number;
-  /** After the end, until the last lines are there. */
+  /** The time after the end until the last lines have arrived. */
   readonly settleMs: number;
 }
 
-/** Prints what is written until the execution has ended. It will: its workflow says within what time. */
+/**
+ * Prints new lines until the execution has ended. Every execution ends, because its workflow has a time
+ * limit.
+ */
 export async function follow({ api, id, source, print, clock, everyMs, settleMs }: Following): Promise<void> {
   for (;;) {
     const view = await api.get(id);

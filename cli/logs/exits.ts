@@ -1,11 +1,11 @@
 /**
  * Finds in the logs on this machine how the processes of silent attempts ended.
  *
- * Owns: which line belongs to which attempt. Does not own: the lines (`lib/aws/telemetry.ts`; if a process
- * had no time to write one, the local cloud writes it), their files (`local-files.ts`).
+ * Owns: assigning lines to attempts. Does not own: the lines (`lib/aws/telemetry.ts`; the local cloud writes
+ * one for a process that could not), their files (`local-files.ts`).
  *
- * The execution's record cannot contain it, because a dying process has no time for a write. On AWS each
- * query of the logs costs money, so only the command `logs` makes one.
+ * The execution's record does not contain this, because a dying process has no time for a write. On AWS log
+ * queries cost money, so only the command `logs` makes them.
  */
 
 import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
@@ -17,11 +17,11 @@ const ANSWER_WITHIN_MS = 2_000;
 const WHY = /\/executions\/[^/]+(?=\/why$)/u;
 
 /**
- * A `fetch` for an API on this machine. It adds to `why` how silent processes ended, from their logs.
+ * A `fetch` for an API on this machine that adds to `why` how silent processes ended.
  * @param logs a folder with a log for each function; by default, the folder of the local cloud that answers
  */
 export function fetchWithExits(send: typeof fetch, logs?: string): typeof fetch {
-  // A page asks again after each write, so the lines of the latest execution are kept.
+  // Caches the lines of the latest execution, because a page asks again after each write.
   let known = { id: '', lines: [] as LogLine[], files: undefined as LocalFiles | undefined };
   return async (input, init) => {
     const answer = await send(input, init);
@@ -48,7 +48,7 @@ export function fetchWithExits(send: typeof fetch, logs?: string): typeof fetch 
   };
 }
 
-/** The folder of the local cloud's logs, wherever its data is; undefined if no local cloud answers. */
+/** The folder of the local cloud's logs; undefined if no local cloud answers. */
 async function logsOf(send: typeof fetch, { origin }: URL): Promise<string | undefined> {
   try {
     const answer = await send(`${origin}/_local/`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
@@ -59,7 +59,7 @@ async function logsOf(send: typeof fetch, { origin }: URL): Promise<string | und
   }
 }
 
-/** Reads the lines of an execution's processes, and those about how processes ended. */
+/** Selects the lines of an execution's processes, and those about the ends of processes. */
 export function exitLines(executionId: string): (text: string, source: string) => LogLine | undefined {
   const read = linesOf({ executionId, children: false, level: 'warn' });
   return (text, source) => read(text, source) ?? deathLine(text, source);
@@ -69,7 +69,7 @@ type Past = Reasons['past'][number];
 
 /**
  * Adds to each silent attempt how its process ended.
- * @param view undefined if it could not be read; then only lines of the processes themselves count
+ * @param view undefined if it could not be read; then only the processes' own lines are used
  */
 export async function withExits(
   reasons: Reasons,
@@ -103,12 +103,12 @@ function exitSaid(one: Past, exits: readonly LogLine[]): string | undefined {
   return exit && `: its process ended with exit code ${String(exit.entry['exitCode'])}`;
 }
 
-/** The logical id of a function with several agents; it does not say which. */
+/** Matches the logical id of a function that hosts several agents; the id does not name them. */
 const OF_HOST = /AgentsHost[a-z0-9]+Function[0-9A-F]{8}$/u;
 
 /**
- * Lambda's line about a process that may have been this attempt's. It names no attempt, and another one of
- * the same agent may have run in that process.
+ * Lambda's line about the death of a process that may have been this attempt's. It names no attempt, so the
+ * process may have run another attempt of the agent.
  */
 function deathSaid(one: Past, agent: string | undefined, deaths: readonly LogLine[]): string | undefined {
   if (agent === undefined) return undefined;

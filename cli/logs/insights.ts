@@ -1,11 +1,11 @@
 /**
- * The log lines of a deployment, queried from CloudWatch Logs Insights: one query for up to 50 log groups,
- * sorted by it.
+ * Reads a deployment's log lines from CloudWatch Logs Insights, with one sorted query for up to 50 log
+ * groups.
  *
- * Owns: the query, its time range, and that no line is returned twice. Does not own: the calls
- * (`../aws/calls.ts`), which log groups there are (`../aws/tagged.ts`).
+ * Owns: the query, its time range, and returning each line once. Does not own: the calls (`../aws/calls.ts`),
+ * finding the log groups (`../aws/tagged.ts`).
  *
- * FilterLogEvents would be free of charge, but reads one group at a time, page by page.
+ * FilterLogEvents is free, but reads only one group at a time, page by page.
  * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html
  */
 
@@ -28,11 +28,11 @@ export const MOST_LINES = 10_000;
 /** The time between two checks whether a query is done. */
 const ASK_EVERY_MS = 1_000;
 /**
- * How late a line may arrive and still be read. Each query begins this much earlier than the last one ended,
- * and leaves out lines that were already read.
+ * How late a line may arrive. Each query begins this long before the end of the last one, and lines that were
+ * already read are left out.
  */
 const LATE_MS = 120_000;
-/** The only text that may be put into a query. */
+/** The only ids that are put into a query. */
 const ID = /^[a-z0-9.-]{1,1200}$/;
 
 export interface InsightsOptions {
@@ -40,15 +40,15 @@ export interface InsightsOptions {
   readonly clock: Clock;
   readonly stack: string;
   readonly wanted: Wanted;
-  /** Epoch ms; the execution has no earlier lines. */
+  /** Epoch ms, before the execution's first line. */
   readonly from: number;
   /** Epoch ms; absent for now. */
   readonly to?: number;
 }
 
-/** The functions' clocks may be behind the table's by this much. */
+/** How far the functions' clocks may be behind the table's. */
 const BEFORE_START_MS = 60_000;
-/** The longest time that an attempt can run after the end of its execution. */
+/** How long an attempt can run after the end of its execution. */
 const AFTER_END_MS = 15 * 60_000;
 
 /** Reads the lines of one execution, in the time range in which it can have any. */
@@ -69,9 +69,9 @@ export class Insights implements LogSource {
   readonly #seen = new Set<string>();
   #from: number;
   #groups: readonly string[] | undefined;
-  /** Bytes that the queries scanned, by which AWS charges. */
+  /** The bytes scanned by the queries; AWS charges for these. */
   scannedBytes = 0;
-  /** A query had more lines than it may return. */
+  /** Whether a query had more lines than it may return. */
   isCut = false;
 
   constructor(options: InsightsOptions) {
@@ -112,7 +112,7 @@ export class Insights implements LogSource {
     const { calls, clock, wanted } = this.#options;
     const { queryId } = await calls.json('logs', 'StartQuery', {
       logGroupNames,
-      // In seconds; both ends are included.
+      // The range is in seconds, and includes both ends.
       startTime: Math.floor(this.#from / 1_000),
       endTime: Math.ceil(to / 1_000),
       queryString: queryFor(wanted),
@@ -140,7 +140,7 @@ export class Insights implements LogSource {
       const { '@ptr': pointer = '', '@message': message = '', '@log': log = '' } = fields;
       if (this.#seen.has(pointer)) return [];
       this.#seen.add(pointer);
-      // The log is 'account:group'.
+      // Removes the account from 'account:group'.
       const line = wantedLine(message, log.replace(/^\d+:/, ''), this.#options.wanted);
       return line === undefined ? [] : [line];
     });

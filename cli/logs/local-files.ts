@@ -1,8 +1,7 @@
 /**
- * The log lines of a system on this machine, from one file for each function and each worker.
+ * Reads the log lines of a system on this machine, from one file for each function and worker.
  *
- * Owns: reading on from the last position, whole lines only. Does not own: where the files are
- * (`../dev/dev-folder.ts`).
+ * Owns: reading whole lines from the last position on. Does not own: the folder (`../dev/dev-folder.ts`).
  */
 
 import { open, readdir } from 'node:fs/promises';
@@ -30,7 +29,7 @@ export class LocalFiles implements LogSource {
     this.#read = read;
   }
 
-  /** @throws CliError `no-logs` if nothing has run with its data there */
+  /** @throws CliError `no-logs` if the folder has no logs */
   async next(): Promise<readonly LogLine[]> {
     const names = await readdir(this.#folder).catch(() => undefined);
     if (names === undefined)
@@ -40,7 +39,7 @@ export class LocalFiles implements LogSource {
         EXIT.failed,
       );
     const lines: LogLine[] = [];
-    // Logs with an underscore are the local cloud's own.
+    // Names with an underscore are the local cloud's own logs.
     for (const name of names.filter((one) => one.endsWith('.log') && !one.startsWith('_')).sort())
       await this.#readFile(name, lines);
     return inOrder(lines);
@@ -51,7 +50,7 @@ export class LocalFiles implements LogSource {
     try {
       const { size } = await file.stat();
       let { at, begun } = this.#places.get(name) ?? { at: 0, begun: Buffer.alloc(0) };
-      // The file was replaced, with `--fresh`.
+      // The file was replaced, by `--fresh`.
       if (size < at) [at, begun] = [0, Buffer.alloc(0)];
       const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, size - at));
       while (at < size) {
@@ -66,7 +65,7 @@ export class LocalFiles implements LogSource {
     }
   }
 
-  /** @returns what follows the last whole line */
+  /** Takes the whole lines. @returns the incomplete rest */
   #take(bytes: Buffer, name: string, lines: LogLine[]): Buffer {
     let from = 0;
     for (let to = bytes.indexOf(NEWLINE); to >= 0; to = bytes.indexOf(NEWLINE, from)) {

@@ -1,5 +1,5 @@
 /**
- * `steadfast serve`: the whole system in this process, over one file, for one machine.
+ * `steadfast serve`: runs the whole system in this process, over one file.
  *
  * Owns: its options, the choice of folders, the signals, the text. Does not own: the server (`serve/`).
  */
@@ -94,7 +94,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
   const beganAt = performance.now();
   outliveOutput();
   try {
-    // Imported here, because other commands do not need a server.
+    // Imported only here, because other commands do not need a server.
     const [{ startServer }, { loadProject }, { Tokens }, { fetchOf }, { eventSecret, eventTarget }] =
       await Promise.all([
         import('../../serve/server.ts'),
@@ -142,24 +142,26 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     await stopAsked(io);
     await server.stop();
     io.out('Stopped. The next start continues from the same file.\n');
-    // Ends at once: the next process counts attempts past their grace as dead, and may repeat them.
+    // Ends at once, because the next process treats attempts past their grace as dead and may repeat them.
     process.exit(EXIT.ok);
   } catch (error) {
     throw error instanceof CliError ? error : new CliError('serve', messageOf(error), EXIT.failed);
   }
 }
 
-/** A log whose reader has ended, or whose disk is full, loses lines: the server goes on without them. */
+/**
+ * Lets the server continue if its output fails (the reader has ended, the disk is full); lines are then lost.
+ */
 function outliveOutput(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.removeAllListeners('error').on('error', () => undefined);
 }
 
-/** The line of a start that continues what the previous process left. */
+/** The line that a start prints about resumed work. */
 export const resumedText = (executions: number, attempts: number): string =>
   `Resumed: ${countText(executions)} executions with work under way; ${countText(attempts)} attempts of the previous process were lost.`;
 
-/** Creates the folder readable by this user only: it will contain inputs and tokens of callbacks. */
+/** Creates the folder, readable only by this user because it will contain inputs and callback tokens. */
 function makeFolder(folder: string, data: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -186,7 +188,7 @@ function options(flags: ServeFlags, served: Served): Omit<ServerOptions, 'file'>
     ...(rate === undefined ? {} : { rates: ratesOf(rate) }),
     isOwnProcess: true,
     onBroken: (error) => {
-      // No more writes are accepted. The next start finds out what happened to the disk.
+      // The file is unusable, so the process ends; the next start diagnoses the disk.
       process.stderr.write(`${error.message}\n`);
       process.exit(EXIT.failed);
     },
@@ -205,7 +207,8 @@ function ratesOf(texts: readonly string[]): Readonly<Record<string, string>> {
 }
 
 /**
- * Adds the console. It calls the API in this process, and draws what this process measured since its start.
+ * Adds the console. It calls the API in this process, and its charts show this process's metrics since its
+ * start.
  */
 function withConsole(
   ask: (api: Api) => typeof fetch,
@@ -256,13 +259,13 @@ function banner(
   return `${lines.join('\n')}\n`;
 }
 
-/** Read before the start, during which the parent may end. */
+/** Read early, because the parent may end during the start. */
 const PARENT = process.ppid;
 const PARENT_EVERY_MS = 1_000;
 
 /**
- * Resolves at the first signal; a second one ends the process. npm does not pass SIGTERM on, so if npm
- * started this process, the end of the parent counts as a signal.
+ * Resolves at the first signal; a second one ends the process. If npm started this process, the parent's end
+ * counts as a signal, because npm does not pass SIGTERM on.
  */
 const stopAsked = (io: Io): Promise<void> =>
   new Promise((stop) => {

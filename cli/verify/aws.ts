@@ -1,8 +1,8 @@
 /**
  * The ports of `verify` on an AWS account.
  *
- * Owns: the answers that only an account can give, and those that a stack without the workflows of verify
- * cannot give. Does not own: facts about the stack (`stack-facts.ts`), how a call is made
+ * Owns: the answers that only an account can give, and the list of those that a stack without verify's
+ * workflows cannot give. Does not own: facts about the stack (`stack-facts.ts`), how a call is made
  * (`../aws/calls.ts`).
  */
 
@@ -22,7 +22,7 @@ export interface AwsOptions {
   readonly calls: Calls;
   readonly stack: string;
   readonly runId: string;
-  /** Absent for a stack that `verify` did not make. */
+  /** Deletes the stack; absent if `verify` did not make it. */
   readonly tearDown?: Ports['tearDown'];
 }
 
@@ -65,7 +65,7 @@ export async function outputsOf(calls: Calls, StackName: string): Promise<Readon
 /** The CDK's default qualifier: https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html */
 const QUALIFIER = 'hnb659fds';
 
-/** The SSM parameter with the version of the bootstrap stack that the CDK would use in a folder. */
+/** The SSM parameter with the version of the bootstrap stack that the CDK uses for this folder. */
 export function bootstrapIn(root: string): string {
   const file = join(root, 'cdk.json');
   const { context } = existsSync(file) ? readObject(file) : {};

@@ -1,10 +1,10 @@
 /**
- * A check as data: a row of docs/not-verified.md, answered by a program or by hand.
+ * The types of checks: rows of docs/not-verified.md, checked by a program or by hand.
  *
- * Owns: the types. Does not own: the checks (`checks/`), the ports' answers (`local.ts`, `aws.ts`), the order
+ * Owns: the types. Does not own: the checks (`checks/`), the ports (`local.ts`, `aws.ts`), the order
  * (`run.ts`).
  *
- * V1 a check that cannot be answered is 'not run' with its reason, and counts as neither good nor bad.
+ * V1 a check that cannot run is 'not run' with a reason, and counts neither as passed nor as failed.
  */
 
 import type { Need, Ports } from './ports.ts';
@@ -31,7 +31,7 @@ interface PageRow {
   readonly area: Area;
   /** The row of the page. */
   readonly row: string;
-  /** A failure here stops work until a person acts. */
+  /** Whether a failure would stop executions until a person acts. */
   readonly stops?: true;
 }
 
@@ -40,14 +40,14 @@ export type Run = (ports: Ports) => Promise<Finding>;
 export interface Check extends PageRow {
   readonly phase: Phase;
   readonly needs: readonly Need[];
-  /** The expected result, printed in a report beside the row. */
+  /** The expected result, for the report. */
   readonly expected: string;
   readonly run: Run;
 }
 
-/** A row that no program checks. */
+/** A row that a person must check. */
 export interface ByHand extends PageRow {
-  /** Why no program checks it. */
+  /** Why a program cannot check it. */
   readonly byHand: string;
 }
 
@@ -56,7 +56,7 @@ export const isCheck = (entry: Entry): entry is Check => 'run' in entry;
 
 export interface Finding {
   readonly ok: boolean;
-  /** The figures, ids and names that the check saw. */
+  /** The figures, ids and names that the check found. */
   readonly evidence: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * `steadfast verify`: proves a deployment, in an account or on this machine.
+ * `steadfast verify`: checks a deployment, in an account or on this machine.
  *
  * Owns: its options, the choice of the deployment, its exit code. Does not own: the checks (`checks/`), the
  * order (`run.ts`), the report (`report.ts`).
@@ -95,7 +95,7 @@ async function inAccount(cli: Cli, command: Command, flags: Flags, runId: string
   const place = { deployment: `stack ${stack}`, region };
   if (flags.stack !== undefined)
     return { ...place, ports: await awsPorts({ calls, stack, runId }), stop: async () => {} };
-  // Checked before anything is created.
+  // Checks the account before anything is created.
   const { ok, evidence } = await bootstrapped(accountFacts(calls));
   if (!ok) throw new CliError('not-ready', `bootstrap in ${region}: ${evidence}`, EXIT.failed);
   const { deploy, tearDown, removed } = throwaway(calls, cli.io, stack);

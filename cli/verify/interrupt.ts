@@ -1,7 +1,7 @@
 /**
- * Ends a run of `verify` after an interrupt: no further check begins, and what the run created is removed.
+ * Ends a run of `verify` after an interrupt: starts no further check, and removes the resources of the run.
  *
- * Owns: the signals, and where a run stops. Does not own: how something is removed (`throwaway.ts`).
+ * Owns: the signals, and where a run stops. Does not own: the removal (`throwaway.ts`).
  *
  * I1 an interrupted run stops before its next check, and writes no report.
  */
@@ -14,11 +14,11 @@ export interface Interrupt {
   readonly off: () => void;
 }
 
-/** SIGHUP comes when a terminal is closed, or a connection to it breaks. */
+/** SIGHUP is sent when a terminal is closed or its connection breaks. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const NEVER = new Promise<never>(() => {});
 
-/** Handles interrupts: each leaves nothing behind, or prints what it leaves. */
+/** Handles interrupts: removes all resources, or prints those that remain. */
 export function onInterrupt(
   io: Pick<Io, 'err'>,
   stop: () => Promise<void>,

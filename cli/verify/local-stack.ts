@@ -1,8 +1,7 @@
 /**
- * The stack of `verify` on a local cloud, started from its template for one run.
+ * Runs the stack of `verify` on a local cloud, for one run.
  *
- * Owns: its folder, and that nothing is left behind. Does not own: synthesis and start (`../dev/`), the
- * checks.
+ * Owns: its folder, and removing all at the end. Does not own: synthesis and start (`../dev/`), the checks.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

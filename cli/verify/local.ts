@@ -1,7 +1,7 @@
 /**
- * The ports of `verify` on a local cloud, through its addresses only.
+ * The ports of `verify` on a local cloud; they only use its addresses.
  *
- * Owns: what a local cloud cannot answer, and why. Does not own: the cloud (`local/`), how it is started
+ * Owns: the needs that a local cloud cannot fill, and why. Does not own: the cloud (`local/`), its start
  * (`local-stack.ts`).
  */
 

@@ -1,5 +1,5 @@
 /**
- * Prints docs/not-verified.md from the checks.
+ * Generates docs/not-verified.md from the checks.
  *
  * Owns: the page's text around its rows. Does not own: the rows (`checks/`).
  */
@@ -37,7 +37,7 @@ export function printNotVerified(entries: readonly Entry[] = ENTRIES): string {
   return `${HEAD}${sections.join('')}`;
 }
 
-/** A row without blanks between cells, because the page has a limit of words and a bar would count as one. */
+/** A row without blanks between cells: the page has a word limit, and each bar would count as a word. */
 function rowOf(entry: Entry): string {
   const id = entry.stops === true ? `**${entry.id}**` : entry.id;
   return `|${id}|${entry.row}|${howOf(entry)}|`;

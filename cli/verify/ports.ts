@@ -1,5 +1,5 @@
 /**
- * The ports of checks: what they ask of the deployment.
+ * The ports of the checks: their calls to the deployment.
  *
  * Does not own: the implementations for an account (`aws.ts`), for a local cloud (`local.ts`), and in tests.
  */
@@ -7,19 +7,19 @@
 import type { Client } from '../../lib/api/client.ts';
 import type { Clock } from '../io.ts';
 
-/** Parts of the ports that some deployments lack; a check names those that it needs. */
+/** Parts of the ports that not every deployment has; a check names those that it needs. */
 export type Need = 'account' | 'stack' | 'signature' | 'canary' | 'probes' | 'deployment';
 
 export interface Ports {
   /** The needs that this deployment cannot fill, each with the reason. */
   readonly lacks: Partial<Readonly<Record<Need, string>>>;
   readonly clock: Clock;
-  /** A part of every key, which distinguishes this run from others. */
+  /** A part of every key, unique for this run. */
   readonly runId: string;
   readonly api: Client;
-  /** Executions that the run has begun: the workflow by id. */
+  /** The workflow of each execution that the run has started, by id. */
   readonly begun: Map<string, string>;
-  /** The status of the answer to a request without signature. */
+  /** Makes a request without a signature. @returns the status of the answer */
   readonly unsigned: (path: string) => Promise<number>;
   readonly account: AccountFacts;
   readonly stack: StackFacts;
@@ -61,9 +61,9 @@ export interface StackFacts {
   readonly subscribers: () => Promise<number>;
 }
 
-/** Calls of the resources that the stack of `verify` has beside a Steadfast. */
+/** Calls of resources that only the stack of `verify` has. */
 export interface Probes {
-  /** The number of effects under a key: one for each request. */
+  /** The number of effects under a key, one for each request. */
   readonly effects: (key: string) => Promise<number>;
   readonly switchOn: (name: string) => Promise<void>;
   /** How often the end of each execution was announced on the bus. */
@@ -71,8 +71,8 @@ export interface Probes {
   readonly putEvent: (detail: string) => Promise<void>;
   readonly send: (queueUrl: string, body: string) => Promise<void>;
   readonly requests: string;
-  /** Takes all messages out of a queue. */
+  /** Receives and deletes all messages of a queue. */
   readonly take: (queueUrl: string) => Promise<readonly string[]>;
-  /** Fires a schedule at once, on deployments where that is possible. */
+  /** Fires a schedule at once, if the deployment supports that. */
   readonly tick: (expression: string) => Promise<void>;
 }

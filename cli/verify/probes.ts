@@ -1,5 +1,5 @@
 /**
- * Calls of AWS's APIs that an account and the local cloud answer alike.
+ * AWS calls that work the same in an account and on the local cloud.
  *
  * Owns: the calls of DynamoDB, SQS, EventBridge and CloudWatch. Does not own: the table of effects
  * (`stack/workflows/proof/effects.ts`), how a call is made (`../aws/calls.ts`).
@@ -74,10 +74,10 @@ async function metricSum(
   return Values.length === 0 ? undefined : Values.reduce((sum, value) => sum + value, 0);
 }
 
-/** How many answers without a message show that a queue is empty: SQS may ask only one of its servers. */
+/** How many empty answers show that a queue is empty: SQS may read only some of its servers. */
 const EMPTY_ANSWERS = 3;
 
-/** Takes all waiting messages out of a queue. */
+/** Receives and deletes all waiting messages. */
 async function taken(calls: Calls, QueueUrl: string): Promise<readonly string[]> {
   const bodies: string[] = [];
   for (let empty = 0; empty < EMPTY_ANSWERS; ) {
@@ -92,7 +92,7 @@ async function taken(calls: Calls, QueueUrl: string): Promise<readonly string[]>
   return bodies;
 }
 
-/** @param outputs of the stack of `verify`; without them its own resources are not read */
+/** @param outputs those of verify's stack; if absent, its own resources are not read */
 function probesOf(calls: Calls, outputs: Place['outputs'], tick: Probes['tick'] = async () => {}): Probes {
   const TableName = outputs['VerifyEffects'];
   const seen = new Map<string, number>();

@@ -1,7 +1,7 @@
 /**
- * The report of a run as JSON and Markdown, for a person who signs it.
+ * Writes the report of a run as JSON and Markdown, for a person to sign.
  *
- * Owns: its form, and that it reveals no account and no request. Does not own: the results.
+ * Owns: its format, and removing account numbers and request ids. Does not own: the results.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ export function countsOf(results: readonly Result[]) {
   return { rows: results.length, held: count('held'), failed: count('failed'), notRun: count('not run') };
 }
 
-/** The text without account numbers, ids of requests, UUIDs, keys, and names of persons in principals. */
+/** Removes account numbers, request ids, UUIDs, keys, and personal names in principals. */
 export const redacted = (text: string): string =>
   text
     .replaceAll(/(request[-_ ]?id[\\"]*\s*[:=]\s*[\\"]*)[\w+/=-]+/gi, '$1<id>')
@@ -66,7 +66,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\
 const tableRow = ({ entry, outcome, evidence }: Result): string =>
   `| ${[outcome, entry.row, isCheck(entry) ? entry.expected : '', evidence].map(cell).join(' | ')} |`;
 
-/** @returns the paths of the two files */
+/** Writes both files. @returns their paths */
 export function writeReport(folder: string, results: readonly Result[], subject: Subject): readonly string[] {
   mkdirSync(folder, { recursive: true });
   const files = { 'verify.json': jsonReport, 'verify.md': markdownReport };

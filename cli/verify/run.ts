@@ -1,8 +1,8 @@
 /**
- * Runs the checks in their order, and collects the results.
+ * Runs the checks in order, and collects the results.
  *
- * Owns: the phases, and that an error in one check affects no other. Does not own: what a check does
- * (`checks/`), what is printed (`report.ts`).
+ * Owns: the phases, and isolating each check's errors. Does not own: the checks (`checks/`), the report
+ * (`report.ts`).
  */
 
 import { messageOf } from '../io.ts';
@@ -12,7 +12,7 @@ import type { Ports } from './ports.ts';
 export interface Result {
   readonly entry: Entry;
   readonly outcome: 'held' | 'failed' | 'not run';
-  /** The evidence, or why the check was not run. */
+  /** The evidence, or why the check did not run. */
   readonly evidence: string;
   readonly tookMs: number;
 }
@@ -20,15 +20,15 @@ export interface Result {
 export interface RunOptions {
   readonly say: (line: string) => void;
   /**
-   * Awaited before and after each check. Once a run is interrupted it never resolves, so that no other check
-   * begins, and none is judged.
+   * Awaited before and after each check. After an interrupt it never resolves, so that no check begins or is
+   * judged.
    */
   readonly passed?: () => Promise<void>;
 }
 
 /**
- * How many checks of a phase run at once. Executions mostly wait, and a new account has ten concurrent
- * executions for all functions.
+ * How many checks of a phase run at once. Executions mostly wait, but a new account has only ten concurrent
+ * executions.
  */
 const SIDE_BY_SIDE: Partial<Readonly<Record<Phase, number>>> = { executions: 4, faults: 2 };
 
@@ -52,7 +52,7 @@ export async function run(
       for (const check of next) {
         await passed();
         const result = await resultOf(check, ports);
-        // A check that lost its deployment to an interrupt has not failed.
+        // After an interrupt, a check that failed for lack of its deployment is not judged.
         await passed();
         results.set(check, result);
         say(lineOf(result));

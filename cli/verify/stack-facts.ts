@@ -18,7 +18,7 @@ export const stackFacts = (calls: Calls, clock: Clock, stack: string): StackFact
 });
 
 /**
- * Reads the drift of the stack by
+ * Detects the drift of the stack by
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DetectStackDrift.html and the two
  * calls that return its result.
  * @throws CliError `no-drift` if the detection does not end

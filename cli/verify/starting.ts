@@ -1,7 +1,7 @@
 /**
- * How checks start executions, and wait for the results.
+ * Starts executions for checks, and waits for their results.
  *
- * Owns: that each run has keys of its own, and that every wait ends. Does not own: the expected results
+ * Owns: keys that are unique for each run, and the limits of all waits. Does not own: the expected results
  * (`checks/`).
  */
 
@@ -9,7 +9,7 @@ import type { ExecutionView } from '../../lib/api/answers.ts';
 import { type Finding, finding } from './check.ts';
 import type { Ports } from './ports.ts';
 
-/** Starts an execution under a key of this run, so that a repeated call starts nothing twice. */
+/** Starts an execution with a key of this run, so that a repeated call does not start another. */
 export async function begin(
   { api, begun, runId }: Ports,
   workflow: string,
@@ -40,7 +40,7 @@ export const expects = (view: ExecutionView, status: string, more: readonly stri
 export const is = (what: string, seen: unknown, wanted: unknown): string[] =>
   seen === wanted ? [] : [`${what}: ${String(seen)}, not ${String(wanted)}`];
 
-/** The execution at its end, or as it is after some minutes, because a check must not wait for ever. */
+/** Waits for the execution's end, for some minutes at most. @returns its state then */
 export async function endOf(ports: Ports, id: string): Promise<ExecutionView> {
   const viewAtEnd = async (): Promise<ExecutionView | undefined> => {
     const view = await ports.api.get(id, { wait: `${ANSWER_WITHIN_MS}ms` });
@@ -54,7 +54,7 @@ const ANSWER_WITHIN_MS = 20_000;
 const PATIENCE_MS = 120_000;
 const POLL_EVERY_MS = 1_000;
 
-/** Asks until there is an answer. @returns undefined after two minutes without one */
+/** Polls until there is a result. @returns undefined after two minutes without one */
 export async function until<Found>(
   { clock }: Ports,
   ask: () => Promise<Found | undefined>,
@@ -68,9 +68,9 @@ export async function until<Found>(
   }
 }
 
-/** The time within which a second delivery would come. */
+/** How long to wait for an unwanted second delivery. */
 const TWICE_WITHIN_MS = 10_000;
-/** Asks again some time after the first answer, because what must happen once may happen again. */
+/** Polls again some time after the first result, to detect a second one. */
 export async function again<Found>(
   ports: Ports,
   ask: () => Promise<Found | undefined>,

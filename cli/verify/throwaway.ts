@@ -1,12 +1,11 @@
 /**
- * The stack of `verify` in an account, which exists for one run.
+ * Deploys and deletes the stack of `verify` in an account, for one run.
  *
- * Owns: the commands of the CDK, and the proof that nothing is left. Does not own: the resources in the stack
+ * Owns: the CDK commands, and checking that no resource remains. Does not own: the resources in the stack
  * (`stack/app.ts`).
  *
- * T1 the name of the stack is made for the run: no other stack is ever deleted.
- * T2 once the removal of the stack has begun, nothing is deployed any more: what an interrupted run begins
- *    then would be left behind.
+ * T1 the stack's name is unique for the run, so that no other stack is ever deleted. T2 once the removal of
+ * the stack has begun, nothing is deployed, because it would be left behind.
  */
 
 import type { s3Values } from '../../lib/aws/s3-values.ts';
@@ -19,27 +18,27 @@ import { verifyProject } from './local-stack.ts';
 /** The tag of every resource of the stack; its value is the stack's name. */
 export const VERIFY_TAG = 'steadfast:verify';
 const UNASKED = ['--require-approval', 'never'] as const;
-/** The time until tags are found, and until tags of deleted resources disappear. */
+/** How long new tags may be missing, and tags of deleted resources may remain. */
 const TAGS_WITHIN_MS = 10 * 60_000;
 const POLL_EVERY_MS = 15_000;
 /**
- * How often the deletion is tried. CloudFormation deletes no stack while it rolls back, which continues
- * without the command, and no bucket into which a function has written meanwhile.
+ * How often the deletion is tried: CloudFormation refuses it during a rollback, which continues without the
+ * command, and if a function has written into a bucket meanwhile.
  */
 const TRIES = 10;
 const RETRY_EVERY_MS = 60_000;
 
 export interface Throwaway {
   readonly deploy: () => Promise<void>;
-  /** Tears down once, although an interrupt may ask for it as well. @throws CliError `not-removed` */
+  /** Deletes the stack, only once even if an interrupt also calls it. @throws CliError `not-removed` */
   readonly tearDown: () => Promise<readonly string[]>;
-  /** Deletes what is left if the run ended before its teardown, and names what remains. */
+  /** Deletes the stack if the run ended before its teardown, and names remaining resources. */
   readonly removed: () => Promise<void>;
 }
 
 /** @param run runs the CDK's command line */
 export function throwaway(calls: Calls, io: Io, stack: string, run = cdk, clock = CLOCK): Throwaway {
-  /** The CDK's command under way. */
+  /** The CDK command in progress. */
   let running: Promise<unknown> = Promise.resolve();
   let gone: Promise<readonly string[]> | undefined;
 
@@ -95,8 +94,8 @@ export function throwaway(calls: Calls, io: Io, stack: string, run = cdk, clock 
 }
 
 /**
- * The stack's buckets, read from CloudFormation: their tags may not be found yet, and a bucket with content
- * is not deleted. Only an error's message says that the stack does not exist.
+ * The stack's buckets by CloudFormation, because their tags may not be found yet. They must be emptied before
+ * the deletion. A missing stack is recognised only by the error's message.
  */
 export const bucketsIn = (calls: Calls, stack: string): Promise<readonly string[]> =>
   idsIn(calls, stack, 'AWS::S3::Bucket').catch((error: unknown) => {
@@ -111,7 +110,7 @@ async function valuesIn({ region }: Calls, bucket: string): Promise<Inventory> {
 }
 
 type Inventory = ReturnType<typeof s3Values>;
-/** Deletes everything in a bucket, page by page, because CloudFormation only deletes an empty bucket. */
+/** Deletes all objects of a bucket, because CloudFormation only deletes an empty bucket. */
 export async function emptied(values: Pick<Inventory, 'list' | 'remove'>): Promise<void> {
   for (;;) {
     const { items } = await values.list('');
@@ -121,7 +120,7 @@ export async function emptied(values: Pick<Inventory, 'list' | 'remove'>): Promi
 }
 
 /**
- * Finds what has the tag:
+ * Finds the resources with the tag:
  * https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
  */
 async function tagged(calls: Calls, stack: string): Promise<readonly string[]> {

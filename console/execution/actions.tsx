@@ -1,7 +1,8 @@
 /**
- * The commands for an execution: which are possible now, and why the others are not.
+ * Shows the commands for an execution, and why some are not possible now.
  *
- * Owns: the questions before a command. Does not own: whether it is possible (the API says so, beside `why`).
+ * Owns: the confirmation of each command. Does not own: whether a command is possible (the API says so, with
+ * `why`).
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -117,7 +118,7 @@ function Asked({
   const step = useSignal('');
   const input = useAnswer();
   const { executionId: id } = view;
-  // One id for each question: sent twice, it is obeyed once.
+  // One id for each dialog, so that a repeated command is executed once.
   const commandId = useSignal(crypto.randomUUID());
   const { label, means, grave } = WORDING[command];
   const act = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 /**
- * Erases an execution that has ended: the question before it, and the result.
+ * Erases an ended execution, after a confirmation, and shows the result.
  *
  * Owns: which executions have the button. Does not own: whether an attempt may still act (the API says so).
  */
@@ -12,7 +12,7 @@ import { api } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { addressOf } from '../router.ts';
 
-/** Somebody else erased it, or an earlier call did whose answer was lost. */
+/** Whether the execution was already erased, by another person or by a call whose answer was lost. */
 const isGone = (error: unknown): boolean => error instanceof ApiError && error.code === 'unknown-execution';
 
 interface EraseProps {
@@ -20,7 +20,7 @@ interface EraseProps {
   readonly isErased: Signal<boolean>;
 }
 
-/** Shows nothing for a child: it is erased with its parent. */
+/** The button. A child has none, because it is erased with its parent. */
 export function Erase({ view, isErased }: EraseProps): JSX.Element | null {
   const isAsked = useSignal(false);
   const { executionId: id, workflow, endedAt, parent } = view;

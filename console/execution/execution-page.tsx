@@ -1,6 +1,6 @@
 /**
- * One execution: its graph and timeline with the reasons beside them, then the chosen step, the payloads and
- * the effects in place.
+ * The page of an execution: its graph, timeline and explanation, then the chosen step, the payloads and the
+ * effects in place.
  *
  * Owns: what is read. Does not own: the parts, and which child executions are open in the graph
  * (`opened.ts`).
@@ -139,7 +139,7 @@ function Graph({ view, layout, step, opened, error }: GraphProps): JSX.Element {
   );
 }
 
-/** Statuses that a newcomer does not understand. */
+/** Statuses that need an explanation. */
 const STRANGE = ['fenced', 'tolerated', 'unknown', 'answered', 'compensation-failed'] as const;
 
 /** Explains the less common statuses that the graph shows. */
@@ -156,18 +156,18 @@ function Meanings({ steps }: Pick<ExecutionView, 'steps'>): JSX.Element | null {
   );
 }
 
-/** The least width of a timeline that can still be read, and the width of the margins around the graph. */
+/** The smallest readable width of a timeline, and the width of the margins around the graph. */
 const TIMELINE = 400;
 const AROUND_GRAPH = 36;
 
 /**
- * Whether the graph stands beside the timeline: a graph from top to bottom does, where both have room, so
- * that both are on the first screen.
+ * Whether the graph is beside the timeline: a vertical graph is, if there is room, so that both are on the
+ * first screen.
  */
 const isBeside = ({ isAcross, width }: Layout, room: number): boolean =>
   !isAcross && width + AROUND_GRAPH + TIMELINE <= room;
 
-/** The address of a step. A step of a child that is open in the graph is shown on the child's own page. */
+/** The address of a step. A step of a child that is open in the graph links to the child's page. */
 const linkTo = (step: string, { execution }: Graph, id: string): string =>
   execution === undefined || execution.executionId === id
     ? addressOf(['executions', id], { step, open: openedIn().join() })

@@ -1,6 +1,6 @@
 /**
- * The head of an execution: what it is, its status and since when; below, its effects in place and the people
- * who acted on it.
+ * The head of an execution's page: its workflow and id, its status and since when; below, its effects in
+ * place and the people who acted on it.
  */
 
 import type { ComponentChildren, JSX } from 'preact';
@@ -147,7 +147,7 @@ const Origin = ({ view: { tags = {}, parent, replaces, plan } }: { view: Executi
   </>
 );
 
-/** The effects in place. After a success the API lists only what steps that may fail have left. */
+/** The effects in place. After a success the API lists only effects left behind by steps with `mayFail`. */
 export function Stands({ standing }: { standing: Standing | undefined }): JSX.Element | null {
   if (standing === undefined) return null;
   const { stands, mayStand, first } = standing;

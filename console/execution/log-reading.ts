@@ -1,28 +1,27 @@
 /**
- * One reading of log lines; it follows them until the execution has ended, as `steadfast logs --follow` does.
+ * Reads an execution's log lines, and follows them until it has ended, as `steadfast logs --follow` does.
  *
- * Owns: when it reads (not while the page is hidden), and which lines it has. Does not own: their layout
- * (`logs.tsx`), where they come from (`cli/console/logs.ts`).
+ * Owns: when it reads (not while the page is hidden), and the lines. Does not own: their layout (`logs.tsx`),
+ * their source (`cli/console/logs.ts`).
  */
 
 import { type Signal, signal } from '@preact/signals';
 import { type LogLine, type LogLines, logLines, settings } from '../api.ts';
 
 /**
- * The time between two reads. On AWS each is a query of CloudWatch, which has a line some seconds after it
- * was written.
+ * The time between two reads. On AWS each is a CloudWatch query, and a line appears there after some seconds.
  */
 const EVERY_MS = settings.local ? 1_000 : 5_000;
-/** The time for which it reads on after the end, until the last lines have arrived. */
+/** How long after the end it reads once more, for the last lines. */
 const SETTLE_MS = settings.local ? 500 : 15_000;
 /**
- * The most lines that the page keeps, and the most while the reader has scrolled up, so that the lines being
+ * The most lines on the page. While the reader has scrolled up, the limit is higher, so that the lines being
  * read are not removed.
  */
 const MOST = 1_000;
 const MOST_ABOVE = 5_000;
 
-/** A line with its number among all lines, by which the page recognises it. */
+/** A line with a number that identifies it on the page. */
 export interface Numbered extends LogLine {
   readonly number: number;
 }
@@ -36,7 +35,7 @@ export class LogReading {
   readonly error: Signal<unknown> = signal(undefined);
   readonly isCut: Signal<boolean> = signal(false);
   readonly scannedBytes: Signal<number | undefined> = signal(undefined);
-  /** Whether the reader has scrolled to the end, where the next line appears. */
+  /** Whether the page is scrolled to the end. */
   isAtEnd = true;
   private readonly id: string;
   private key = '';
@@ -58,7 +57,9 @@ export class LogReading {
     };
   }
 
-  /** Reads from the beginning. On AWS, where a query costs money, it continues only when somebody asks. */
+  /**
+   * Reads from the beginning. On AWS, where a query costs money, it follows only if the reader asked for it.
+   */
   async begin(level: string, children: boolean): Promise<void> {
     this.rest();
     this.key = crypto.randomUUID();
@@ -84,7 +85,7 @@ export class LogReading {
     void this.begin(...this.asked);
   }
 
-  /** Reads the last lines once more after the execution has ended, and continues if it was retried. */
+  /** Reads the last lines once more after the end. If the execution was retried, following can be resumed. */
   setOver(isOver: boolean): void {
     if (isOver === this.isOver) return;
     this.isOver = isOver;
@@ -122,7 +123,7 @@ export class LogReading {
     } catch (refused) {
       if (round !== this.round) return;
       this.error.value = refused;
-      // A new key reads all lines again, also those of the answer that was lost.
+      // With a new key the server sends all lines again, including those in the lost answer.
       this.key = crypto.randomUUID();
       if (this.follows.peek() === 'following') this.follows.value = 'paused';
     }

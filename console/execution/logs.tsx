@@ -1,6 +1,6 @@
 /**
- * The log lines of an execution, in the order of time. They are read on request, because on AWS each query
- * costs money, and then followed. The page scrolls along unless the reader has scrolled up.
+ * Shows an execution's log lines in the order of time. They are read on request, because on AWS each query
+ * costs money, and then followed. The page scrolls to new lines unless the reader has scrolled up.
  *
  * Does not own: when lines are read (`log-reading.ts`).
  */
@@ -19,7 +19,7 @@ const OPTIONS = LEVELS.map(
   (level) => [level, level === 'trace' ? 'all levels' : `${level} and above`] as const,
 );
 
-/** @param isOver the execution has ended, so no more lines are written */
+/** @param isOver whether the execution has ended, so that no more lines are written */
 export function Logs({ id, isOver }: { id: string; isOver: boolean }): JSX.Element {
   const reading = useMemo(() => new LogReading(id), [id]);
   useEffect(() => reading.start(), [reading]);

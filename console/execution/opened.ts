@@ -1,8 +1,8 @@
 /**
- * The child executions, at any depth, that are open in an execution's graph, and the addresses that open and
- * close them.
+ * Tracks the child executions, at any depth, that are open in an execution's graph, and makes the addresses
+ * that open and close them.
  *
- * Owns: `open=` of the address, and reading what is open. Does not own: where it is drawn
+ * Owns: `open=` in the address, and reading the open executions. Does not own: where they are drawn
  * (`../parts/graph-layout.ts`).
  */
 
@@ -26,8 +26,8 @@ const read = async (ids: readonly string[]): Promise<Opened> =>
   Object.fromEntries((await Promise.all(ids.map((id) => api.get(id)))).map((one) => [one.executionId, one]));
 
 /**
- * Reads the open executions apart from the page, so that opening one leaves the page and its focus as they
- * are.
+ * Reads the open executions separately from the page, so that opening one does not change the page or its
+ * focus.
  */
 export function useOpened(): { readonly opened: Opened; readonly error: unknown } {
   const ids = openedIn();
@@ -39,7 +39,7 @@ export function useOpened(): { readonly opened: Opened; readonly error: unknown 
 
 type Children = GraphStep['state'];
 
-/** The ids of the child executions that have begun, as far as the answer lists them. */
+/** The ids of the started child executions in the answer. */
 const idsOf = (state: Children): readonly string[] =>
   state?.children?.executionIds.slice(0, state.children.started) ?? [];
 
@@ -60,7 +60,7 @@ export function insideOf(
 }
 
 /**
- * The address with one of a step's executions open, or none. It closes the step's other executions, and all
+ * The address that opens one of a step's executions, or none, and closes the step's other executions with all
  * inside them.
  */
 export function placeWith(id: string, of: Children, opened: Opened, wanted: string | undefined): string {
@@ -75,8 +75,8 @@ export function placeWith(id: string, of: Children, opened: Opened, wanted: stri
 }
 
 /**
- * What the sign on a step's box does: it opens the first of the step's executions (of rounds the latest),
- * then moves to the one before or after it.
+ * The links of a step's box: they open the first of the step's executions (of rounds the latest), then the
+ * previous and the next one.
  */
 export function opening({ state }: GraphStep, id: string, opened: Opened): Opening | undefined {
   const ids = idsOf(state);

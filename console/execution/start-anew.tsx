@@ -2,7 +2,7 @@
  * Starts another execution of the same workflow with the input and tags of one that ended without success,
  * then shows it.
  *
- * Owns: the initial values. Does not own: whether it is offered (the API says so, beside `why`).
+ * Owns: the initial values. Does not own: whether it is offered (the API says so, with `why`).
  */
 
 import { useSignal } from '@preact/signals';
@@ -27,7 +27,7 @@ export function StartAnew({ view, means, close }: AnewProps): JSX.Element {
   const live = useLive(`workflow ${workflow}`, () => api.workflow(workflow), { isOver: () => true });
   const into = useAnswer();
   const key = useSignal('');
-  // One key for the form: sent again after a lost answer, it is the same start.
+  // One key for the form, so that a repeat after a lost answer is the same start.
   const ownKey = useSignal(crypto.randomUUID());
   const act = async (): Promise<void> => {
     const started = await sent(into, () =>

@@ -1,6 +1,6 @@
 /**
- * One step of an execution: its attempts and their inputs, its output or failure, its executions, and how to
- * answer it.
+ * Shows one step of an execution: its attempts and their inputs, its output or failure, its child executions,
+ * and the forms to answer it.
  */
 
 import { useSignal } from '@preact/signals';
@@ -77,7 +77,7 @@ export function StepPanel({ step: brief, view, reasons, placeOf, done }: PanelPr
   );
 }
 
-/** The step, or its next round, may still take a message. */
+/** Whether the step, or its next round, may still take a message. */
 const isAwaited = ({ kind, status }: StepView, { endedAt }: ExecutionView): boolean =>
   endedAt === undefined &&
   (status === 'ready' || status === 'pending' || (kind === 'child' && status === 'running'));

@@ -1,7 +1,7 @@
 /**
- * A time scale on which long stretches without work are drawn short.
+ * Computes a time scale that shortens long stretches without work.
  *
- * Owns: the place of an instant on the line, from 0 to 1. Does not own: what is drawn there.
+ * Owns: the position of an instant, from 0 to 1. Does not own: the drawing.
  */
 
 import type { Span } from '../../lib/view/timeline.ts';
@@ -9,7 +9,7 @@ import type { Span } from '../../lib/view/timeline.ts';
 export interface Scale {
   readonly placeOf: (at: number) => number;
   readonly timeAt: (place: number) => number;
-  /** The stretches that are drawn shorter than they were. */
+  /** The shortened stretches. */
   readonly gaps: readonly Span[];
 }
 
@@ -18,14 +18,14 @@ interface Piece extends Span {
   readonly ends: number;
 }
 
-/** The longest length of an idle stretch, as a share of all work. */
+/** The longest drawn length of an idle stretch, as a share of all work. */
 const SHARE_OF_WORK = 0.25;
 const LEAST_MS = 1_000;
-/** A stretch is marked if it was longer than it is drawn by this factor. */
+/** A stretch is marked if it was shortened at least by this factor. */
 const NOTED = 1.5;
 
 /**
- * @param whole the time from the first to the last thing drawn
+ * @param whole the time from the first to the last drawn instant
  * @param marks instants at which something begins or ends
  * @param busy times with work; they are drawn to scale
  */

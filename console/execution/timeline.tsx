@@ -1,7 +1,7 @@
 /**
  * The timeline of an execution: a row for each step, work drawn to scale, idle stretches shortened.
  *
- * Owns: the drawing. Does not own: what is drawn (`lib/view/timeline.ts`), and where (`time-scale.ts`).
+ * Owns: the drawing. Does not own: the content (`lib/view/timeline.ts`), the positions (`time-scale.ts`).
  */
 
 import type { JSX } from 'preact';
@@ -73,7 +73,7 @@ export function Timeline({ view, hrefOf, selected }: TimelineProps): JSX.Element
   );
 }
 
-/** The latest instant. On-failure steps and undos may end after the recorded end. */
+/** The latest instant. On-failure steps and undos may end after the execution's recorded end. */
 const latestOf = (view: ExecutionView): number =>
   Math.max(view.startedAt, ...view.steps.flatMap(({ attempts }) => attempts.map(({ endedAt }) => endedAt)));
 
@@ -108,7 +108,7 @@ interface RowProps {
   readonly scale: Scale;
   readonly href: string;
   readonly isSelected: boolean;
-  /** The current time, while the execution is under way. */
+  /** The current time while the execution is running. */
   readonly at: number | undefined;
   readonly pauses: NonNullable<ExecutionView['pauses']>;
 }
@@ -166,7 +166,7 @@ const noteOf = ({ note, from, to }: Stretch): string => `${note}, ${durationText
 const classOf = ({ kind, failed, ahead }: Stretch): string =>
   `${kind}${failed === true ? ' failed' : ''}${ahead === true ? ' ahead' : ''}`;
 
-/** The height of a bar: high for work, low for waiting. */
+/** The position and height of a bar: high for work, low for waiting. */
 const sizeOf = (one: Stretch): { y: number; height: number } =>
   isWork(one) || one.kind === 'lease' ? { y: 3, height: 14 } : { y: 7, height: 6 };
 

@@ -1,5 +1,6 @@
 /**
- * The reasons: what comes next and when, why each step is where it is, what happened, and the evidence.
+ * Shows the explanation: what comes next and when, the reason for each step's state, what happened, and the
+ * evidence.
  *
  * Owns: the order of the parts. Does not own: the words (`lib/core/explain`).
  */

@@ -1,8 +1,8 @@
 /**
- * The fields of a bulk action: an answer, another input or output, and the step that it concerns.
+ * The form of a bulk action: an answer, another input or output, and the step to which it applies.
  *
- * Owns: which fields each action has, and when their schema is known. Does not own: whether a value fits (the
- * API says so, for each execution).
+ * Owns: the fields of each action, and finding their schema. Does not own: whether a value is valid (the API
+ * checks it for each execution).
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -46,7 +46,7 @@ export function BulkForm(props: FormProps): JSX.Element {
     async () => (workflow === undefined ? {} : { view: await api.workflow(workflow) }),
     { isOver: () => true },
   );
-  // Shows a field of JSON where the workflow's schema is not known.
+  // Shows a JSON field if the workflow's schema is unknown.
   if (live.data === undefined && live.error === undefined) return <Loading what="its workflow" />;
   return <FieldsOf {...props} view={live.data?.view} />;
 }
@@ -92,7 +92,7 @@ function FieldsOf({ action, of, into, view }: FormProps & { view: WorkflowView |
 const sideOf = (action: BulkAction, choice: Choice): 'input' | 'output' | undefined =>
   action === 'retry' ? 'input' : action === 'resolve' ? SIDE[choice] : undefined;
 
-/** Choices for which a person must confirm that nothing happened, if the step may have acted. */
+/** Choices for which a person must confirm that the attempt had no effect, if the step may have acted. */
 const NEEDS_WORD: ReadonlySet<Choice> = new Set(['retry', 'retry-with-input', 'skip', 'undo-all']);
 
 const WHOSE =
@@ -127,7 +127,7 @@ function StepField({
   );
 }
 
-/** The options to send. @throws ApiError with the mistake, which the fields also show */
+/** The options to send. @throws ApiError with the mistake; the fields show it too */
 export function filledIn(filled: Filled, action: BulkAction): Partial<BulkOptions> {
   const fields = filled.peek();
   if (fields === undefined) throw new ApiError('not-filled-in', 'the form has not loaded yet');

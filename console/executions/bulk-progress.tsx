@@ -1,6 +1,6 @@
 /**
- * The progress of a bulk action, and the reasons of refusals. The page has an address of its own, which works
- * during the action and afterwards.
+ * The page of a bulk action: its progress, and the reasons of refusals. It has its own address, also after
+ * the action.
  */
 
 import type { JSX } from 'preact';
@@ -15,7 +15,7 @@ import { Shown } from '../parts/states.tsx';
 import { Prose } from '../parts/time.tsx';
 import { refine } from '../router.ts';
 
-/** Reads often, because somebody is waiting. */
+/** The interval of reads: short, because a person is waiting. */
 const EVERY_MS = 3_000;
 
 const isOver = ({ status }: BulkView): boolean => status === 'done' || status === 'stopped';

@@ -1,9 +1,9 @@
 /**
- * The questions before a bulk action: first its values, then the number of executions and ten of them. After
- * the confirmation the deployment carries it out, and the page may be closed.
+ * The dialog before a bulk action: first its values, then the number of executions and ten of them. After the
+ * confirmation the deployment carries it out, so the page may be closed.
  *
- * Owns: the order of the questions, and keeping the values when the person goes back. Does not own: the form
- * (`bulk-form.tsx`), what is possible (the API says so).
+ * Owns: the order of the parts, and preserving the values when the person goes back. Does not own: the form
+ * (`bulk-form.tsx`), which actions are possible (the API says so).
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -22,7 +22,7 @@ export interface Verb {
   readonly action: BulkAction;
   readonly label: string;
   readonly undo?: false;
-  /** The action has a form for values. */
+  /** Whether the action has a form for values. */
   readonly asks?: true;
   readonly grave?: true;
 }
@@ -110,8 +110,8 @@ async function collect(
 }
 
 /**
- * Confirms the action. An approval or a rejection has a route of its own, because the person needs the right
- * to answer.
+ * Confirms the action. Approvals and rejections have a separate route, because it needs the permission to
+ * answer.
  */
 const confirmed = ({ action, bulkId }: BulkView): Promise<BulkView> =>
   action === 'approve' || action === 'reject' ? api.answerBulk(bulkId) : api.confirmBulk(bulkId);
@@ -120,7 +120,10 @@ const many = (count: number): string => `${countText(count)} ${count === 1 ? 'ex
 const soFar = (view: BulkView | undefined): string =>
   view === undefined ? 'the matching executions' : `the matching executions: ${many(view.count)} so far`;
 
-/** Whether an execution asks something is known only when it gets the command. */
+/**
+ * Actions that only apply to executions with an open question; this is known only when an execution gets the
+ * command.
+ */
 const MAY_NOT_APPLY: Readonly<Partial<Record<BulkAction, string>>> = {
   resolve: 'Executions without such a question are left as they are and counted with the reason.',
   approve: 'Executions that wait for no approval are left as they are and counted with the reason.',
@@ -129,15 +132,15 @@ const MAY_NOT_APPLY: Readonly<Partial<Record<BulkAction, string>>> = {
 
 interface FoundProps {
   readonly view: BulkView;
-  /** Goes back to the values. */
+  /** Returns to the values. */
   readonly again: (() => void) | undefined;
 }
 
 function Found({ view, again }: FoundProps): JSX.Element {
   const { action, count, leftOut, examples = [], reason } = view;
   const first = useRef<HTMLParagraphElement>(null);
-  // Moves the keyboard's focus to the new button before the first paint, because the button that was pressed
-  // is gone. Later it could take the focus from an element that the person has reached meanwhile.
+  // Moves the keyboard focus to the new button, because the pressed one is gone. This happens before the
+  // first paint, so that the focus is not taken from an element that the person has reached meanwhile.
   useLayoutEffect(() => (again === undefined ? undefined : first.current?.focus()), []);
   return (
     <>

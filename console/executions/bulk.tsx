@@ -1,5 +1,5 @@
 /**
- * The buttons that give one command to many executions: to those selected, or to all that the filters find.
+ * The buttons of bulk actions, for the selected executions or all that the filters find.
  *
  * Does not own: the questions before a command (`bulk-question.tsx`), its progress (`bulk-progress.tsx`).
  */
@@ -39,8 +39,7 @@ interface BulkProps {
 export function Bulk({ ids, filters, workflow, clear }: BulkProps): JSX.Element {
   const asked = useSignal<Name | undefined>(undefined);
   const reason = useSignal('');
-  // Offers nothing without a selection or a filter: the action would reach every execution there is, and no
-  // operator wants that.
+  // Offers nothing without a selection or a filter, because the action would apply to every execution.
   const isAny = ids.length > 0 || Object.keys(filters).length > 0;
   const ask = (name: Name) => (): void => {
     asked.value = name;

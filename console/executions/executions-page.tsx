@@ -41,7 +41,7 @@ function Filtered({ filters }: { filters: Filters }): JSX.Element {
   );
   const seen = useSignal(0);
   const live = useLive<PageRead>(key, () => pages.again(Math.floor(seen.peek() / PAGE)));
-  // Keeps what was read: a list that the reader left further down does not start at its first page.
+  // Keeps the pages that were read, so that the reader returns to the same place in the list.
   const isRead = pages.read.value.length > 0;
   return (
     <Shown live={isRead ? live : { ...live, data: undefined }} what="the executions">
@@ -86,7 +86,7 @@ function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
         items={items}
         selected={selected}
         hasMore={hasMore}
-        // In a sorted list, a visible row may come from any page.
+        // In a sorted list, a visible row may be of any page.
         onSeen={(first) => onSeen(isSorted ? 0 : first)}
         sorting={sorting}
         more={() => void pages.more()}
@@ -134,7 +134,7 @@ const Causes = ({
     </p>
   );
 
-/** The workflow of the selected executions, if all are of one; a filter may find executions of several. */
+/** The workflow of the selected executions, if they share one. */
 function oneWorkflow(items: readonly ExecutionSummary[], ids: ReadonlySet<string>): string | undefined {
   const workflows = new Set(items.flatMap((item) => (ids.has(item.executionId) ? [item.workflow] : [])));
   return workflows.size === 1 ? [...workflows][0] : undefined;

@@ -1,4 +1,4 @@
-/** The filters above the list. They are kept in the address. */
+/** The filters above the list, stored in the page's address. */
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -40,7 +40,7 @@ export const UsualFilters = ({ filters }: { filters: Filters }): JSX.Element => 
   </nav>
 );
 
-/** The bar. A narrow page folds it and lists the filters that are set. */
+/** The bar. A narrow page folds it, and lists the active filters. */
 export function FilterBar({ filters }: { filters: Filters }): JSX.Element {
   const set = NAMES.filter((name) => filters[name] !== undefined);
   return (

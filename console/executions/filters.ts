@@ -1,7 +1,7 @@
 /**
  * The filters of the list of executions.
  *
- * Owns: their names in the address, and the options of the API that they become. Does not own: which filters
+ * Owns: their names in the address, and converting them to options of the API. Does not own: which filters
  * can be combined (the API says so).
  */
 
@@ -49,7 +49,7 @@ export const STATUS_OPTIONS: readonly (readonly [string, string])[] = [
   ...STATUSES.map((status) => [status, status] as const),
 ];
 
-/** The times that are suggested; any other may be typed. */
+/** Suggested times; any other may be typed. */
 export const SINCE_OPTIONS: readonly string[] = ['15m', '1h', '6h', '24h', '7d', '30d', '09:00'];
 
 /** The API's options for these filters. The API refuses an unknown status or instant. */

@@ -1,10 +1,10 @@
 /**
- * The list. It draws only the visible rows, so that ten thousand rows scroll smoothly.
+ * The list of executions. It draws only the visible rows, so that ten thousand rows scroll smoothly.
  *
  * Owns: the window, the keys, the selection. Does not own: the pages (`pages.ts`), bulk actions (`bulk.tsx`).
  *
- * Invariant: a key acts on the marked execution, and the focus is in its row. Rows move whenever another
- * execution starts, so the marked row is known by its execution, never by its place.
+ * Invariant: a key acts on the marked execution, and the focus is in its row. Rows move when an execution
+ * starts, so the mark is stored by execution, not by position.
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -20,7 +20,7 @@ import { Ago, clockText, Lasted } from '../parts/time.tsx';
 
 /** The height of a row in pixels; on a phone a row has two lines. */
 const rowHeight = (): number => (isNarrow.value ? 56 : 34);
-/** How many rows are drawn above and below the window. */
+/** The number of rows drawn above and below the window. */
 const SPARE = 8;
 
 interface ListProps {
@@ -100,13 +100,13 @@ type Box = { readonly current: HTMLElement | null };
 
 interface Active {
   readonly active: Signal<string | undefined>;
-  /** Absent if no row is marked, or its execution has left the list. */
+  /** The marked execution; absent if none is marked or it has left the list. */
   readonly item: ExecutionSummary | undefined;
   readonly at: number;
   readonly move: (by: number) => void;
 }
 
-/** The row that is marked. */
+/** Tracks the marked row. */
 function useActive(items: readonly ExecutionSummary[], box: Box): Active {
   const active = useSignal<string | undefined>(undefined);
   const lastAt = useRef(-1);
@@ -114,7 +114,7 @@ function useActive(items: readonly ExecutionSummary[], box: Box): Active {
   const at = id === undefined ? -1 : items.findIndex(({ executionId }) => executionId === id);
   if (at >= 0) lastAt.current = at;
   const move = (by: number): void => {
-    // Moves from the last place, even if that execution has left the list.
+    // Moves from the last position, even if its execution has left the list.
     const to = Math.min(items.length - 1, Math.max(0, lastAt.current + by));
     active.value = items[to]?.executionId;
     bringIn(box.current, to);
@@ -127,7 +127,7 @@ function useActive(items: readonly ExecutionSummary[], box: Box): Active {
  * @param places values that redraw or move rows when they change
  */
 function useFocus(box: Box, id: string | undefined, places: readonly number[]): void {
-  // Read before the rows change: the row with the focus may be removed, and its focus would be lost.
+  // Reads the focus before the rows change: if its row is removed, the focus is lost.
   const { activeElement } = document;
   const isInside = box.current?.contains(activeElement) === true;
   const isInHead = (activeElement?.closest('thead') ?? null) !== null;
@@ -308,11 +308,11 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
   </tr>
 );
 
-/** The reason of the risk; on a phone there is room for no more. */
+/** The reason of the risk, without details. */
 const riskNote = (risk: NonNullable<ExecutionSummary['risk']>): string =>
   isNarrow.value ? riskText(risk) : `at risk: ${riskText(risk)}`;
 
-/** Notes on an execution: why it failed, since when it is at risk, its tags. */
+/** Shows notes on an execution: its failure, since when it is at risk, its tags. */
 function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
   const { workflow, cause, tags = {}, riskSince, risk, step } = item;
   const why =

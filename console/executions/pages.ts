@@ -1,6 +1,6 @@
 /**
- * The pages of the list that were read: one more whenever the reader scrolls to the end, and the visible ones
- * again and again.
+ * Reads the pages of the list: another one when the reader scrolls to the end, and the visible ones
+ * repeatedly.
  *
  * Owns: the pages and their cursors. Does not own: how often they are read (`../live.ts`), the filters
  * (`filters.ts`).
@@ -37,7 +37,7 @@ export class Pages {
     if (before?.at === 0) this.read.value = [{ page: before.page }];
   }
 
-  /** All executions, each once: one may have moved from one page to another between two reads. */
+  /** All executions without duplicates, because one may have moved to another page between two reads. */
   items(): readonly ExecutionSummary[] {
     const byId = new Map<string, ExecutionSummary>();
     for (const { page } of this.read.value)
@@ -50,7 +50,7 @@ export class Pages {
     return last !== undefined && last.page.cursor !== undefined;
   }
 
-  /** Reads one page again. @returns it, so that the caller can compare it */
+  /** Reads one page again. @returns the page */
   async again(index: number): Promise<PageRead> {
     const at = Math.min(index, Math.max(0, this.read.peek().length - 1));
     const cursor = this.read.peek()[at]?.cursor;

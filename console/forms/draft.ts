@@ -1,8 +1,8 @@
 /**
- * The content of a form as a person typed it: a tree parallel to that of the shape.
+ * A draft: the content of a form as typed, as a tree like that of its shape.
  *
- * Owns: the conversion of a value to a draft and back, and the mistakes in a draft. Does not own: the fields
- * (`schema-form.tsx`), whether the value fits its schema (the API says so).
+ * Owns: converting a value to a draft and back, and the mistakes in a draft. Does not own: the fields
+ * (`schema-form.tsx`), validating by the schema (the API).
  */
 
 import type { Json } from '../../lib/api/answers.ts';
@@ -10,14 +10,12 @@ import { exactJson } from '../../lib/api/client.ts';
 import { isObject, type Shape } from './schema.ts';
 
 export type Draft =
-  /**
-   * A text, a number or JSON as typed; for a choice or a yes/no, the option as JSON. '' leaves the field out.
-   */
+  /** A text, number or JSON as typed; for a choice, the option as JSON. '' leaves the field out. */
   | { readonly kind: 'typed'; readonly text: string }
   | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, Draft>>; readonly rest: Rest }
   | { readonly kind: 'items'; readonly items: readonly Draft[] };
 
-/** Fields of the value that the form does not show. They are sent unchanged. */
+/** Fields of the value that the form does not show; they are sent unchanged. */
 type Rest = { readonly [key: string]: Json };
 
 /** Mistakes by the path of their field, such as 'items.0.sku'; '' is the whole value. */
@@ -54,11 +52,11 @@ export function draftOf(shape: Shape, value: Json | undefined): Draft {
   }
 }
 
-/** The initial option: a choice with only one option is already made. */
+/** The initial option: the only one, or none. */
 const firstOf = (shape: Shape): string =>
   shape.kind === 'choice' && shape.options.length === 1 ? JSON.stringify(shape.options[0]) : '';
 
-/** Whether a form can show the value. Otherwise it is edited as JSON. */
+/** Whether the form can show the value; otherwise it is edited as JSON. */
 export function fits(shape: Shape, value: Json | undefined): boolean {
   if (value === undefined || shape.kind === 'json') return true;
   switch (shape.kind) {
@@ -75,7 +73,7 @@ export function fits(shape: Shape, value: Json | undefined): boolean {
   }
 }
 
-/** The value of a draft, or the mistakes in it. An empty optional field gives undefined. */
+/** Converts a draft to its value, or to its mistakes. An empty optional field gives undefined. */
 export function valueOf(shape: Shape, draft: Draft, isRequired = true): { value?: Json; problems: Problems } {
   const problems = new Map<string, string>();
   const value = read(shape, draft, isRequired, '', problems);

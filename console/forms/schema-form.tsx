@@ -1,6 +1,6 @@
 /**
- * A form for a value: a field for each part of its schema, or one field of JSON. It shows each mistake at its
- * field.
+ * A form for a value: a field for each part of its schema, or one JSON field. Mistakes are shown at their
+ * fields.
  *
  * Owns: the fields, and switching between fields and JSON. Does not own: which schemas have fields
  * (`schema.ts`), the value (`draft.ts`).
@@ -19,14 +19,14 @@ import { isObject, type Shape, shapeOf } from './schema.ts';
 export interface Writing {
   readonly shape: Shape;
   readonly draft: Signal<Draft>;
-  /** The value as JSON while the person edits it as JSON; undefined while they use the fields. */
+  /** The JSON text while the value is edited as JSON; undefined while the fields are used. */
   readonly json: Signal<string | undefined>;
   readonly problems: Signal<Problems>;
 }
 
 const NONE: Problems = new Map();
 
-/** @param schema without it the form is one field of JSON @param first the initial value */
+/** @param schema if undefined, the form is one JSON field @param first the initial value */
 export function useWriting(schema: Json | undefined, first: Json | undefined): Writing {
   const shape = useSignal(shapeOf(schema)).value;
   return {
@@ -50,7 +50,7 @@ export function write({ shape, draft, json, problems }: Writing, value: Json): v
   problems.value = NONE;
 }
 
-/** The value that was entered. @throws ApiError `not-filled-in`; the fields show the mistakes */
+/** The entered value. @throws ApiError `not-filled-in`; the fields show the mistakes */
 export function written({ shape, draft, json, problems }: Writing, what: string): Json {
   problems.value = NONE;
   if (json.value !== undefined) return exactJson(json.value, what);
@@ -60,7 +60,7 @@ export function written({ shape, draft, json, problems }: Writing, what: string)
   throw new ApiError('not-filled-in', `${what} is not filled in correctly: see its fields`);
 }
 
-/** Shows an error of the API at the fields that it names. @returns whether the fields show all of it */
+/** Shows an API error at the fields that it names. @returns whether all its issues have a field */
 export function refusedAt({ shape, json, problems }: Writing, error: unknown): boolean {
   const { issues } = Object(error instanceof ApiError ? error.details : undefined) as { issues?: unknown };
   if (!Array.isArray(issues) || json.value !== undefined) return false;
@@ -86,7 +86,7 @@ interface FormProps {
   /** The label, such as 'Input'. */
   readonly label: string;
   readonly hint?: string;
-  /** A mistake that concerns the whole value. */
+  /** A mistake of the whole value. */
   readonly problem?: string | undefined;
 }
 
@@ -140,7 +140,7 @@ const Switch = ({ to, act }: { to: string; act: () => void }): JSX.Element => (
   </button>
 );
 
-/** Switches from JSON to fields. @returns why that is not possible, or undefined */
+/** Switches from JSON to fields. @returns why this is impossible, or undefined */
 function toFields({ shape, draft, json }: Writing): string | undefined {
   try {
     const value = exactJson(json.value ?? '', 'it');
@@ -249,7 +249,7 @@ function Items(
   );
 }
 
-/** A field for typed text. It writes into the draft's own signal and shows that signal. */
+/** A field for typed text, bound to the draft's signal. */
 function Typed(props: PartProps & { text: string }): JSX.Element {
   const { shape, text, change, place, problems, isRequired } = props;
   const field = {

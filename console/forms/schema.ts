@@ -1,6 +1,6 @@
 /**
- * The shape of a form for a JSON Schema: texts, numbers, yes or no, choices, objects and lists of these. Any
- * other part is edited as JSON.
+ * Derives the shape of a form from a JSON Schema: texts, numbers, yes/no, choices, objects and lists. All
+ * other parts are edited as JSON.
  *
  * Does not own: the values in the fields (`draft.ts`), whether a value fits (the API says so).
  */
@@ -30,8 +30,7 @@ export interface FieldShape {
 }
 
 /**
- * The depth to which a schema becomes fields. Deeper parts, and schemas that contain themselves, are edited
- * as JSON.
+ * The depth to which a schema becomes fields. Deeper parts, such as of recursive schemas, are edited as JSON.
  */
 const MAX_DEPTH = 6;
 /** The most options, and the most fields, that a form shows. A larger part is edited as JSON. */
@@ -41,7 +40,7 @@ const MAX_FIELDS = 60;
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param schema without it the form is one field of JSON */
+/** @param schema if undefined, the form is one JSON field */
 export function shapeOf(schema: Json | undefined): Shape {
   return isObject(schema) ? shaped(schema, schema, 0) : { kind: 'json' };
 }
@@ -83,7 +82,7 @@ function kindOf(schema: JsonObject, root: JsonObject, depth: number): Shape {
   }
 }
 
-/** The fields of an object. An object with keys of the caller's choice is edited as JSON. */
+/** The fields of an object. An object with arbitrary keys is edited as JSON. */
 function objectOf({ properties, required }: JsonObject, root: JsonObject, depth: number): Shape {
   if (!isObject(properties)) return { kind: 'json' };
   const wanted = Array.isArray(required) ? required : [];

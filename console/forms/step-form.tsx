@@ -1,9 +1,8 @@
 /**
- * The form in which a person enters the output or another input of a step, by the schema of the deployed
- * workflow. Without a schema it is one field of JSON.
+ * The form for the output or another input of a step, by the schema of the deployed workflow. Without a
+ * schema it is one JSON field.
  *
- * Owns: where the schema comes from. Does not own: the form (`schema-form.tsx`), the use of the value (the
- * caller).
+ * Owns: finding the schema. Does not own: the form (`schema-form.tsx`), the use of the value (the caller).
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -16,9 +15,7 @@ import { useLive } from '../live.ts';
 import { Loading } from '../parts/states.tsx';
 import { refusedAt, SchemaForm, useWriting, type Writing, written } from './schema-form.tsx';
 
-/**
- * The answer that the person is editing. Undefined until there is a form; nothing can be confirmed before.
- */
+/** The answer being edited; undefined, and not confirmable, until the form is ready. */
 export type Answer = Signal<Writing | undefined>;
 
 export const useAnswer = (): Answer => useSignal<Writing | undefined>(undefined);
@@ -44,7 +41,7 @@ export function StepForm(props: StepFormProps): JSX.Element {
 
 const LABEL = { input: 'Input', output: 'Output' } as const;
 
-/** @param schema without it the form is one field of JSON @param first the initial value */
+/** @param schema if undefined, the form is one JSON field @param first the initial value */
 export function AnswerForm({
   side,
   label = LABEL[side],
@@ -59,14 +56,14 @@ export function AnswerForm({
   useLayoutEffect(() => {
     into.value = writing;
     return () => {
-      // Clears only its own form: the form of another step may already be in place.
+      // Clears only its own form, because another step's may already have replaced it.
       if (into.peek() === writing) into.value = undefined;
     };
   }, []);
   return <SchemaForm writing={writing} label={label} />;
 }
 
-/** The schema; undefined for a workflow that is no longer deployed, or that only runs as a child. */
+/** The schema; undefined if the workflow is no longer deployed, or only runs as a child. */
 async function schemaOf(
   executionId: string,
   step: string,
@@ -83,7 +80,7 @@ async function schemaOf(
 }
 
 /**
- * The value.
+ * The entered value.
  * @throws ApiError if the value has mistakes, which the fields also show, or if there is no form yet
  */
 export function answered(answer: Answer, what: string): Json {
@@ -92,7 +89,7 @@ export function answered(answer: Answer, what: string): Json {
   throw new ApiError('not-filled-in', `${what} is not filled in: its form has not loaded yet`);
 }
 
-/** Sends, and shows at the fields what the API refuses. */
+/** Sends the answer, and shows the API's refusals at their fields. */
 export async function sent<T>(answer: Answer, send: () => Promise<T>): Promise<T> {
   try {
     return await send();

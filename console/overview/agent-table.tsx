@@ -1,5 +1,5 @@
 /**
- * The agents with their queue, breaker and latest failure. Agents in trouble have a table of their own at the
+ * The tables of agents with queue, breaker and latest failure. Agents in trouble have a separate table at the
  * top of the overview.
  */
 
@@ -44,7 +44,7 @@ const waitsIn = (findings: readonly Finding[]): ReadonlyMap<string, Finding> =>
     ),
   );
 
-/** The agents that are missing or in trouble; nothing if there are none. */
+/** The table of missing agents and agents in trouble; empty if there are none. */
 export function AgentsInTrouble({ agents, findings, ...table }: AgentsProps): JSX.Element | null {
   const waits = waitsIn(findings);
   const items = agents.items.filter((agent) => holdsUp(agent, waits.get(agent.name)));
@@ -64,7 +64,7 @@ export function AgentsInTrouble({ agents, findings, ...table }: AgentsProps): JS
   );
 }
 
-/** All other agents. */
+/** The table of all other agents. */
 export function AgentTable({ agents, findings, ...table }: AgentsProps): JSX.Element {
   const waits = waitsIn(findings);
   const items = agents.items.filter((agent) => !holdsUp(agent, waits.get(agent.name)));
@@ -92,7 +92,7 @@ const COLUMNS: Columns<AgentView> = {
   'For its rate': ({ rateQueue }) => rateQueue?.waiting,
   'Latest failure': (agent) => latestFailure(agent)?.at,
 };
-/** Tooltips of columns whose name does not say enough. */
+/** Tooltips of columns whose name needs an explanation. */
 const TITLES: Readonly<Record<string, string>> = {
   'For its rate': 'Attempts that wait for their turn by its rate. They are in no queue meanwhile.',
   Messages:
@@ -143,7 +143,7 @@ function Table({
   );
 }
 
-/** Shows the counts of missing agents, at least one of which is not 0; counts of 0 are left out. */
+/** Shows the counts of missing agents that are not 0. */
 const Missing = ({
   missing: { name, waiting, since, planned },
 }: {
@@ -256,8 +256,7 @@ const Lost = ({ lost }: { lost: NonNullable<AgentView['lost']> }): JSX.Element =
 );
 
 /**
- * The number of messages in the queue. It links to open executions, where the messages come from, if all are
- * of one workflow.
+ * The number of messages in the queue. If only one workflow uses the agent, it links to its open executions.
  */
 function InQueue({
   agent,

@@ -1,4 +1,4 @@
-/** The texts of charts: a value with its unit, and the total over the time shown. */
+/** Writes the texts of charts: a value with its unit, and the total of the shown time. */
 
 import type { ShownChart, ShownCharts, ShownLine } from '../../lib/view/shown-charts.ts';
 import { durationText } from '../../lib/view/text.ts';

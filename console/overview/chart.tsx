@@ -12,7 +12,7 @@ import type { ShownChart, ShownCharts, ShownLine } from '../../lib/view/shown-ch
 import { lineText, valueText } from './chart-text.ts';
 
 const HEIGHT = 120;
-/** The most lines in one picture: more cannot be distinguished. The text has all of them. */
+/** The most lines in one picture, because more cannot be distinguished. The text lists all lines. */
 const DRAWN = 8;
 
 type Span = Pick<ShownCharts, 'fromAt' | 'everyMs' | 'periods' | 'startedAt'>;
@@ -153,14 +153,14 @@ function markStart(plot: uPlot, startedAt: number | undefined, colour: string): 
   ctx.strokeStyle = colour;
   ctx.setLineDash([4, 4]);
   ctx.beginPath();
-  // In the middle of a pixel, so that the line is sharp.
+  // Centers the line on a pixel, so that it is sharp.
   ctx.moveTo(x + 0.5, bbox.top);
   ctx.lineTo(x + 0.5, bbox.top + bbox.height);
   ctx.stroke();
   ctx.restore();
 }
 
-/** Marks values that have no neighbour, because no line leads to or from them. */
+/** Draws points for values without a neighbour, because no line shows them. */
 const alone: uPlot.Series.Points.Filter = (plot, series) => {
   const values = [...(plot.data[series] ?? [])];
   return values.flatMap((value, at) => {
@@ -169,7 +169,7 @@ const alone: uPlot.Series.Points.Filter = (plot, series) => {
   });
 };
 
-/** The width of an axis's labels, measured as they are drawn. */
+/** The width of an axis's labels, as measured. */
 function asWide(plot: uPlot, labels: readonly (string | null)[] | null): number {
   const { ctx } = plot;
   ctx.save();
@@ -185,6 +185,6 @@ function hourText(seconds: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** The label of a tick; a count has none between two whole numbers. */
+/** The label of a tick; for counts, only whole numbers have one. */
 const tickText = (tick: number, unit: ShownChart['unit']): string =>
   (unit === 'count' || unit === 'ms') && !Number.isInteger(tick) ? '' : valueText(tick, unit);

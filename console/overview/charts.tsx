@@ -1,8 +1,8 @@
 /**
- * The charts of the last hours: how executions ended, what is late, how long things take.
+ * The charts of the last hours: ends of executions, late work, durations.
  *
- * Owns: their order, and the text in place of missing charts. Does not own: a picture (`chart.tsx`), which
- * charts exist (`lib/aws/charts.ts`).
+ * Owns: their order, and the text shown without data. Does not own: a picture (`chart.tsx`), which charts
+ * exist (`lib/aws/charts.ts`).
  */
 
 import type { JSX } from 'preact';
@@ -18,7 +18,7 @@ import { priceText } from './chart-text.ts';
 import { isDeployed } from './measured.tsx';
 import { useMinutely } from './minutely.ts';
 
-/** The charts, read once for the whole page: the tables show some of them in their rows. */
+/** Reads the charts once for the whole page; the tables also show some in their rows. */
 export const useCharts = (): Live<ShownCharts> => useMinutely(readCharts, settings.hasCharts);
 
 export function Charts({ live }: { live: Live<ShownCharts> }): JSX.Element | null {
@@ -33,12 +33,12 @@ export function Charts({ live }: { live: Live<ShownCharts> }): JSX.Element | nul
   );
 }
 
-/** The fewest periods that a picture shows; with fewer it would be single points. */
+/** The fewest periods in a picture; with fewer there would only be points. */
 const LEAST_PERIODS = 15;
 
 /**
- * Cuts a chart's empty beginning. Otherwise a deployment of half an hour would fill only the last sixth of
- * three hours.
+ * Cuts the empty beginning of the charts: otherwise, after half an hour of running, the lines would fill only
+ * the last sixth.
  */
 function sinceFirst(charts: ShownCharts): ShownCharts {
   const { deployment, queue, workflow = [], agent = [], fromAt, everyMs, periods } = charts;
@@ -94,7 +94,7 @@ function Groups({ charts: all }: { charts: ShownCharts }): JSX.Element {
   );
 }
 
-/** When the current code began to run; nothing if there are no values from before. */
+/** When the current code began to run; '' if there are no earlier values. */
 const startText = ({ startedAt = 0, fromAt }: ShownCharts): string =>
   startedAt > fromAt ? ` The dashed line: the code that runs was started at ${clockText(startedAt)}.` : '';
 

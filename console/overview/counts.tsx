@@ -24,10 +24,7 @@ export const BAD: Filters = { status: 'bad', since: '24h' };
 
 const TONE = { healthy: 'done', degraded: 'waiting', down: 'failed' } as const;
 
-/**
- * The verdict with the worst finding as a sentence, then each other finding. Durations follow the page's
- * clock.
- */
+/** Shows the verdict with the worst finding, then the other findings. Durations use the page's clock. */
 export function Healthy({ overview: { health, at } }: { overview: Overview }): JSX.Element {
   const { status, findings } = health;
   const now = Math.max(at, clock.value);
@@ -49,7 +46,7 @@ export function Healthy({ overview: { health, at } }: { overview: Overview }): J
   );
 }
 
-/** A link to the subject of a finding, where a terminal names a command. */
+/** A link to the subject of a finding, instead of the command that the command line prints. */
 function Leads({ finding: { kind } }: { finding: Finding }): JSX.Element | null {
   switch (kind) {
     case 'asked':
@@ -111,7 +108,7 @@ const Tile = ({
   name: string;
   count: number;
   atLeast?: true;
-  /** Draws the number as a warning if it is not 0. */
+  /** Whether to draw the number as a warning if it is not 0. */
   burns?: boolean;
   href: string;
 }): JSX.Element => (

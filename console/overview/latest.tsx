@@ -1,8 +1,8 @@
 /**
- * Open questions and the latest failures. Ten or more of one kind are one line with their number and a link
- * to their list.
+ * Lists open questions and the latest failures. Ten or more of one kind become one line with a link to their
+ * list.
  *
- * Owns: which ones are alike. Does not own: what is read (`overview-page.tsx`).
+ * Owns: which ones are of one kind. Does not own: the reads (`overview-page.tsx`).
  */
 
 import type { JSX } from 'preact';
@@ -61,7 +61,7 @@ export function Waiting({ inbox }: { inbox: Live<IncidentPage> }): JSX.Element {
 
 interface LineProps {
   readonly group: QuestionGroup;
-  /** There are more questions than were read. */
+  /** Whether there are more questions than were read. */
   readonly hasMore: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The charts of one workflow or agent, in its row. It reads nothing itself; if there are no charts, it says
- * how to get them.
+ * The charts of one workflow or agent, in its table row. Without charts, it says how to get them. It does not
+ * read them itself.
  */
 
 import type { JSX } from 'preact';
@@ -36,10 +36,7 @@ export function Measured({ charts: { data, error }, by, title, name }: MeasuredP
   );
 }
 
-/**
- * Whether the charts come from a deployment. A server on one machine measures no queues and has no settings
- * of a stack.
- */
+/** Whether the charts come from a deployment; a server on one machine has no queue metrics. */
 export const isDeployed = ({ queue }: ShownCharts): boolean => queue.some(({ lines }) => lines.length > 0);
 
 function whyNone(data: ShownCharts | undefined, error: unknown, by: MeasuredProps['by']): string {

@@ -1,6 +1,6 @@
 /**
- * Reads the charts once a minute while the page is visible, because AWS charges for each reading. Answers of
- * the API are read more often (`live.ts`).
+ * Reads the charts once a minute while the page is visible, because AWS charges for each read. Other data is
+ * read more often (`live.ts`).
  */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -14,12 +14,12 @@ interface Answer<T> {
 }
 
 /**
- * The last reading. It is shown at once when the view is opened again, and replaced after a minute at the
+ * The last charts. They are shown at once when the view is opened again, and read again after a minute at the
  * earliest.
  */
 let kept: { readonly at: number; readonly data: unknown } | undefined;
 
-/** @param isOn whether there is anything to read */
+/** @param isOn whether there are charts to read */
 export function useMinutely<T>(load: () => Promise<T>, isOn: boolean): Live<T> {
   const [answer, setAnswer] = useState<Answer<T>>({ data: kept?.data as T | undefined, error: undefined });
   const again = useRef<() => void>(() => undefined);

@@ -1,7 +1,7 @@
 /**
  * The overview: health, risks, questions for people, failures by cause, agents in trouble, supervisors.
  *
- * Owns: what is read, and the order of the parts: the most urgent first. Does not own: the counts
+ * Owns: the reads, and the order of the parts (the most urgent first). Does not own: the counts
  * (`counts.tsx`), questions and failures (`latest.tsx`), workflows and agents (`workflow-table.tsx`,
  * `agent-table.tsx`).
  */
@@ -21,12 +21,12 @@ import { BAD, Healthy, OpenByStatus, Supervisors, Tiles } from './counts.tsx';
 import { Failed, Waiting } from './latest.tsx';
 import { WorkflowTable } from './workflow-table.tsx';
 
-/** The number of open questions that are read, those with the earliest deadlines first. */
+/** How many open questions are read, by the earliest deadline. */
 const PAGE = 100;
-/** The number of latest failures that are read; those of one cause become one line. */
+/** How many of the latest failures are read. */
 const LATEST = 40;
 
-/** The overview without its times, which differ in each answer even if nothing else has changed. */
+/** The overview without its times, because they differ in each answer. */
 const withoutTimes = (overview: Overview): Overview => ({
   ...overview,
   at: 0,
@@ -35,8 +35,8 @@ const withoutTimes = (overview: Overview): Overview => ({
 });
 
 /**
- * Each part is read by itself, so that a slow or failing one delays no other. They are four calls, five with
- * charts; a browser makes six at once.
+ * Reads each part separately, so that a slow or failing one delays no other. These are four or, with charts,
+ * five calls; a browser makes six at once.
  */
 export function OverviewPage(): JSX.Element {
   const counted = useLive<Overview>('overview', () => api.overview(), { meant: withoutTimes });

@@ -1,5 +1,5 @@
 /**
- * The button that calls an agent now, although its breaker is open, and the result.
+ * The button that lets an agent with an open breaker be tried now, and the result.
  *
  * Owns: when it is offered. Does not own: what it does (`lib/scheduler/try-now.ts`), the words of the answer.
  */
@@ -21,7 +21,7 @@ interface Tried {
   readonly done: () => void;
 }
 
-/** Whether executions wait because of the breaker: no call is made, or deferred ones wait for their turn. */
+/** Whether executions wait because of the breaker. */
 const isAwaited = ({ status }: BreakerView, waits: Finding | undefined): boolean =>
   status === 'open' || status === 'half-open' || (status === 'closed' && waits?.why === 'breaker');
 

@@ -1,5 +1,5 @@
 /**
- * The workflows with the number of executions that are open, ask a question, are paused, at risk or ended
+ * The table of workflows with their numbers of executions: open, with a question, paused, at risk, ended
  * without success. Each number links to its list.
  */
 
@@ -118,7 +118,7 @@ function WorkflowRow({ counts, bounds, charts, done }: RowProps): JSX.Element {
   );
 }
 
-/** A number with a link to what it counts; 0 has no link. */
+/** A number with a link to the counted executions; 0 has no link. */
 const CountLink = ({
   count,
   atLeast,

@@ -1,6 +1,6 @@
 /**
- * The field for the caller's name on a local API. With it two people at one laptop count as two, which an
- * approval by another person needs.
+ * The field for the caller's name on a local API. With it, two people at one laptop count as two, as for an
+ * approval by another person.
  */
 
 import type { JSX } from 'preact';
@@ -22,7 +22,7 @@ export const AsField = ({ label }: { label: string }): JSX.Element => (
       value={calledAs.value}
       onInput={(event) => {
         calledAs.value = event.currentTarget.value;
-        // Removes characters that a name may not have, even if the name itself does not change.
+        // Removes forbidden characters from the field, even if the stored name stays the same.
         event.currentTarget.value = calledAs.value;
       }}
     />

@@ -32,9 +32,9 @@ export const Id = ({ id, what = 'the id' }: { id: string; what?: string }): JSX.
 );
 
 /**
- * An id by its last digits, because ids made at about the same time begin alike. The tooltip shows the whole
- * id. The page also contains the rest, too small to see, so that it can be copied and searched. For a step's
- * execution it shows the number behind the dot.
+ * Shows the last digits of an id, because ids of about the same time begin alike; for a child execution, the
+ * number after the dot. The tooltip has the whole id. The rest is also in the page, invisibly small, for
+ * copying and searching.
  */
 export function ShortId({ id }: { id: string }): JSX.Element {
   const [, rest = '', end = id, tail = ''] =

@@ -1,8 +1,9 @@
 /**
- * A question before an action, in the browser's own dialog, which keeps the focus inside and closes with
+ * A confirmation before an action, in the browser's own dialog: it keeps the focus inside and closes with
  * Escape.
  *
- * Owns: whether it is open, under way, refused or done. Does not own: the question and the action.
+ * Owns: whether the dialog is open, and the action in progress, refused or done. Does not own: the text, the
+ * action.
  */
 
 import { useSignal } from '@preact/signals';
@@ -16,12 +17,13 @@ import { AsField } from './as-field.tsx';
 export interface Question {
   readonly title: string;
   readonly confirm: string;
-  /** The action cannot be reversed. */
+  /** Whether the action cannot be reversed. */
   readonly grave?: boolean;
-  /** Whether the content to confirm has been read. @default true */
+  /** Whether the content to confirm has been loaded. @default true */
   readonly isReady?: boolean;
   /**
-   * Resolves when the action is done, with 'stay' if there is more to ask. An error is shown in the dialog.
+   * The action. Resolves with 'stay' if the dialog must stay open for more input. An error is shown in the
+   * dialog.
    */
   readonly act: () => Promise<void | 'stay'>;
   readonly close: () => void;
@@ -45,7 +47,7 @@ export function Dialog({
     ref.current?.showModal();
     return () => {
       if (opener instanceof HTMLElement) opener.focus();
-      // Reads again: while the dialog was open nothing on screen was updated.
+      // Reads again, because nothing was updated while the dialog was open.
       readAgain();
     };
   }, []);

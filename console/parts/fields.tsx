@@ -27,13 +27,13 @@ export function Field({
 }
 
 type TextProps = FieldProps & {
-  /** A signal, or an object that works as one. */
+  /** A signal, or an object like one. */
   readonly text: { value: string };
   readonly required?: boolean;
   readonly placeholder?: string;
 };
 
-/** @param offered suggestions; any other value may be typed */
+/** @param offered suggestions; other values may be typed */
 export const TextField = ({
   text,
   required,

@@ -1,4 +1,4 @@
-/** Content that is seldom needed: open on a wide page, folded on a phone. */
+/** Folds rarely needed content on a phone; on a wide page it is open. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import { isNarrow } from './room.ts';

@@ -1,5 +1,5 @@
 /**
- * The positions of a graph's boxes and lines.
+ * Computes the positions of a graph's boxes and lines.
  *
  * Owns: sizes, graphs inside boxes, the lane of the on-failure steps, and the direction of the graph. Does
  * not own: which lines there are (`lib/view/graph.ts`), the texts (`graph-text.ts`), the drawing
@@ -12,16 +12,14 @@ import { LINE_HEIGHT, linesOf, type TextLine } from './graph-text.ts';
 
 /** The distances between the text and the edges of its box. */
 export const TEXT = { left: 14, right: 8, first: 19, below: 11 } as const;
-/** The widths that a box may have, the best first. A graph with narrower boxes may fit without scrolling. */
+/** The possible widths of a box, the best first; with a narrower one the graph may fit without scrolling. */
 const WIDTHS = [188, 168, 150] as const;
 /** The margin around a graph inside a box. */
 const AROUND = 12;
-/**
- * The width of the sign beside the name of a step with executions, which opens them and moves between them.
- */
+/** The width of the button beside the name of a step with child executions. */
 const SIGN = 24;
 const SIGNS = 76;
-/** The margins of the lane of the on-failure steps; above is room for its name. */
+/** The margins of the lane of on-failure steps, with room for its name above. */
 const LANE = { around: 10, above: 24, gap: 16 } as const;
 
 export interface Point {
@@ -50,11 +48,11 @@ export interface Layout {
   readonly isAcross: boolean;
   readonly boxes: readonly Box[];
   readonly lines: readonly { readonly key: string; readonly points: readonly Point[] }[];
-  /** The lane of the steps that follow an end without success, apart from all others. */
+  /** The separate lane of the on-failure steps. */
   readonly lane?: Lane;
 }
 
-/** The graph of a child that is open in a box, with what is open inside it, by step. */
+/** The graph of a child that is open in a box, and the open graphs inside it, by step. */
 export interface Inside {
   readonly graph: Graph;
   readonly inside: ReadonlyMap<string, Inside>;
@@ -63,7 +61,7 @@ export interface Inside {
 type Opened = ReadonlyMap<string, Inside>;
 
 /**
- * Lays the graph out from left to right if it fits, else from top to bottom. If neither fits, it takes the
+ * Lays the graph out from left to right if it fits, otherwise from top to bottom; if neither fits, in the
  * direction that overflows less.
  * @param room the available width
  * @param inside the open graphs, by step

@@ -1,7 +1,7 @@
 /**
- * The text of a step's box, broken into lines that fit into the box.
+ * Breaks the text of a step's box into lines that fit.
  *
- * Owns: the order of the lines, and where each is broken, measured in the font used. Does not own: the words
+ * Owns: the order of the lines, and breaking them by measured widths. Does not own: the words
  * (`lib/view/graph.ts`), the box (`graph-layout.ts`).
  */
 
@@ -23,11 +23,11 @@ export interface TextLine {
 /** The distance between two baselines. */
 export const LINE_HEIGHT = 16;
 
-/** The most lines for a name, an agent and a state; the rest is cut. */
+/** The most lines for a name, an agent and a state; longer texts are cut. */
 const MOST = { name: 2, line1: 3, line2: 3 } as const;
 const FONT = { name: '600 13px', line1: '11.5px', line2: '11.5px' } as const;
 
-/** @param room the width of a line; the name has less where the step has a sign that opens it */
+/** @param room the width of a line @param sign the width of the button beside the name */
 export function linesOf(graph: Graph, step: GraphStep, room: number, sign: number): readonly TextLine[] {
   const [name, performer, ...states] = textsOf(graph, step);
   const texts: readonly (readonly [TextLine['look'], string | undefined])[] = [
@@ -42,7 +42,7 @@ export function linesOf(graph: Graph, step: GraphStep, room: number, sign: numbe
   );
 }
 
-/** The step's name; who performs it; its state, or what its plan says. */
+/** The step's name, its agent, and its state or its plan. */
 export function textsOf(graph: Graph, step: GraphStep): readonly string[] {
   const { state, pointOfNoReturn } = step;
   const performer = performerIn(graph, step);
@@ -96,9 +96,7 @@ let context: CanvasRenderingContext2D | null | undefined;
 let family = '';
 const known = new Map<string, number>();
 
-/**
- * The width of a text as it is drawn. It is cached, because a page draws the same texts every few seconds.
- */
+/** The drawn width of a text, cached because a page draws the same texts every few seconds. */
 function widthOf(text: string, look: TextLine['look']): number {
   const key = `${FONT[look]} ${text}`;
   const before = known.get(key);

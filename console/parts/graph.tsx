@@ -13,7 +13,7 @@ import { type Box, type Lane, type Layout, pathOf, TEXT } from './graph-layout.t
 import { LINE_HEIGHT, textsOf } from './graph-text.ts';
 
 export interface GraphLinks {
-  /** The address to which a step's box links. */
+  /** The address of a step's box. */
   readonly hrefOf: (step: string, graph: Graph) => string;
   readonly selected?: string | undefined;
   /** Opens and closes a step's child execution, if it has one. */
@@ -23,7 +23,7 @@ export interface GraphLinks {
 export interface Opening {
   readonly href: string;
   readonly isOpen: boolean;
-  /** For a step with several executions: which one is open, and the addresses of its neighbours. */
+  /** For a step with several executions: the open one, and the addresses of the previous and next ones. */
   readonly among?: {
     readonly at: number;
     readonly of: number;
@@ -86,8 +86,7 @@ const SMALLEST = 0.75;
 const AROUND = 22;
 
 /**
- * Scales a graph that is slightly too high for its room. A much higher graph is cut, a wider one scrolls, and
- * both say so.
+ * Scales a graph that is slightly too high. A much higher graph is cut and a wider one scrolls, with a note.
  */
 function useFit(
   box: { readonly current: HTMLElement | null },
@@ -124,7 +123,7 @@ const Drawn = ({ layout, ...links }: GraphLinks & { layout: Layout }): JSX.Eleme
   </>
 );
 
-/** The lane of the steps that follow an end without success. */
+/** Draws the lane of the on-failure steps. */
 const OnFailure = ({ x, y, width, height }: Lane): JSX.Element => (
   <g class="lane" transform={`translate(${x},${y})`}>
     <rect width={width} height={height} rx={6} />
@@ -190,7 +189,7 @@ const OpenSign = ({
   </>
 );
 
-/** A sign on a box. Without a target it stays in place, so that the keyboard's focus continues from there. */
+/** A button on a box. Without a target it is still drawn, so that the keyboard focus is not lost. */
 const Sign = ({
   href,
   x,

@@ -1,8 +1,7 @@
 /**
- * A pause of a workflow's starts or of an agent's calls: who paused it and since when, and the questions
- * before the pause and its end.
+ * Shows the pause of a workflow's starts or of an agent's calls, with the dialogs to pause and to resume.
  *
- * Owns: how it is shown and asked. Does not own: what is paused (the caller passes it).
+ * Does not own: what is paused (the caller passes it).
  */
 
 import { useSignal } from '@preact/signals';
@@ -20,20 +19,20 @@ type Pause = NonNullable<WorkflowPauseView['pause']> | NonNullable<BreakerView['
 type LastPause = NonNullable<WorkflowPauseView['lastPause']> | NonNullable<BreakerView['lastPause']>;
 
 export interface Held {
-  /** The paused thing in words, such as 'the starts of order-fulfilment'. */
+  /** The paused thing, such as 'the starts of order-fulfilment'. */
   readonly what: string;
   readonly pause: Pause | undefined;
   readonly lastPause?: LastPause | undefined;
-  /** The consequences of a pause and of its end. */
+  /** The effects of pausing and of resuming. */
   readonly means: { readonly pause: string; readonly resume: string };
   readonly hold: (given: { readonly reason?: string; readonly within?: string }) => Promise<unknown>;
   readonly release: () => Promise<unknown>;
-  /** The pause of each execution has a time limit, after which a person is asked. */
+  /** Whether the pause of each execution has a time limit, after which a person is asked. */
   readonly hasWithin?: true;
   readonly done: () => void;
 }
 
-/** Who paused it, when and why; nothing while it is not paused. */
+/** Shows who paused it, when and why; nothing if it is not paused. */
 export const PausedBy = ({ pause }: { pause: Pause | undefined }): JSX.Element | null =>
   pause === undefined ? null : (
     <span class="paused-by">

@@ -1,5 +1,5 @@
 /**
- * A payload: indented JSON, cut if it is long, with a button that copies all of it.
+ * Shows a payload as indented JSON, cut if it is long, with a button that copies all of it.
  *
  * Owns: how much is shown. Does not own: what an answer leaves out (the API says so).
  */
@@ -15,7 +15,7 @@ const MOST_CHARS = 200_000;
 const bytesText = (chars: number): string =>
   chars < 1_000 ? `${chars} characters` : `${Math.round(chars / 100) / 10} thousand characters`;
 
-/** The text with its keys in bold, as spans: text never becomes markup. */
+/** Marks the keys in bold with elements, so that text never becomes markup. */
 function marked(text: string): (string | JSX.Element)[] {
   return text.split(/("(?:[^"\\\n]|\\.)*")(?=:)/).map((part, index) =>
     index % 2 === 1 ? (

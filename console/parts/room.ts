@@ -1,14 +1,11 @@
-/** The available room: the width of an element, and whether the page is as narrow as a phone. */
+/** Measures the width of an element, and whether the page is as narrow as a phone. */
 
 import { type Signal, signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 const phone = matchMedia('(max-width: 640px)');
-/**
- * Whether the page is narrow: then it folds parts that are seldom used, and leaves out hints about the
- * keyboard.
- */
+/** Whether the page is narrow. It then folds rarely used parts and leaves out keyboard hints. */
 export const isNarrow: Signal<boolean> = signal(phone.matches);
 phone.addEventListener('change', ({ matches }) => (isNarrow.value = matches));
 

@@ -1,13 +1,13 @@
 /**
- * The order of a table's rows. The first click on a column's head sorts by it, the second reverses that, the
- * third restores the original order.
+ * Sorts a table's rows: the first click on a column's head sorts by it, the second reverses the order, the
+ * third restores the original one.
  */
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { countText } from '../../lib/api/answers.ts';
 
-/** For each column the value by which rows are sorted. Rows without one come last in either order. */
+/** The sort value of each column. Rows without a value always come last. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string | number | undefined>>;
 
 interface Order {
@@ -39,7 +39,7 @@ export function useSorting<Row>(columns: Columns<Row>): Sorting<Row> {
 const ARIA = { none: 'none', up: 'ascending', down: 'descending' } as const;
 const MARK = { none: '', up: ' ↑', down: ' ↓' } as const;
 
-/** The head of a column by which the rows can be sorted. */
+/** The head of a sortable column. */
 export function SortHead({
   name,
   sorting: { order },
@@ -48,7 +48,7 @@ export function SortHead({
 }: {
   name: string;
   sorting: Pick<Sorting<never>, 'order'>;
-  /** Sorts the largest first. */
+  /** Whether the first click sorts the largest first. */
   isNumber?: boolean;
   title?: string | undefined;
 }): JSX.Element {

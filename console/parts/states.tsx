@@ -1,4 +1,4 @@
-/** The states of a view without content: reading, empty, or unreadable. Each says what to do. */
+/** The states of a view without content (loading, empty, failed), each with advice. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import { ApiError } from '../../lib/api/client.ts';
@@ -13,7 +13,7 @@ export const Loading = ({ what }: { what: string }): JSX.Element => (
   </div>
 );
 
-/** The text in place of an action on a page that is read only. */
+/** The text instead of an action on a read-only page. */
 export const READ_ONLY =
   'This page is read only. Executions that are started elsewhere appear here by themselves.';
 
@@ -46,17 +46,15 @@ export function Problem({ error, again }: { error: unknown; again?: () => void }
   );
 }
 
-/**
- * The list to open when the subject of an address does not exist, since another try would not find it either.
- */
+/** The list to open if the subject of an address does not exist. */
 const LISTS: Readonly<Record<string, { readonly view: string; readonly label: string }>> = {
   'unknown-execution': { view: 'executions', label: 'To the list of executions' },
   'unknown-workflow': { view: 'workflows', label: 'To the list of workflows' },
 };
 
 /**
- * Shows what was read, or one of the three states. If the latest read failed, it shows the earlier data and
- * says so.
+ * Shows the data, or one of the three states. If the latest read failed, it shows the earlier data with a
+ * note.
  */
 export function Shown<T>({
   live,

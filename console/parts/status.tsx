@@ -1,4 +1,4 @@
-/** A status as a sign, a colour and a word: never the colour alone. */
+/** Shows a status as a sign, a colour and a word, never by colour alone. */
 
 import type { JSX } from 'preact';
 import { type AskedBelow, countText } from '../../lib/api/answers.ts';
@@ -28,18 +28,18 @@ export const SIGN: Readonly<Record<Tone, string>> = {
   pending: '○',
 };
 
-/** The tone of a step's status; a newer release may have statuses that this page does not know. */
+/** The tone of a step's status, even of one from a newer release. */
 export const toneOfStep = (status: string): Tone => toneOf({ status: status as StepStatus });
 export const toneOfExecution = (status: string): Tone =>
   TONE_OF_EXECUTION[status as ExecutionStatus] ?? 'pending';
 
-/** The meaning of a step's status; undefined for one that this page does not know. */
+/** The meaning of a step's status; undefined if this page does not know it. */
 export const meaningOfStep = (status: string): string | undefined => STEP_MEANS[status as StepStatus];
 
 interface StatusProps {
   readonly tone: Tone;
   readonly children: string;
-  /** The meaning of the word, as a tooltip. */
+  /** The status's meaning, as a tooltip. */
   readonly title?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export function Status({ tone, title, children }: StatusProps): JSX.Element {
   );
 }
 
-/** @param asked questions for people in executions that its steps run */
+/** @param asked the open questions in child executions */
 export const ExecutionStatusOf = ({
   status,
   asked,

@@ -1,7 +1,4 @@
-/**
- * Times for people: how long ago or until when, with the instant as a tooltip. All are in the reader's time
- * zone, and name it.
- */
+/** Shows times relative to now, with the instant as a tooltip, in the reader's time zone. */
 
 import type { JSX } from 'preact';
 import { timeText } from '../../lib/api/answers.ts';
@@ -10,7 +7,7 @@ import { now } from '../clock.ts';
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** The time zone on that day, such as 'UTC', 'UTC+1', 'UTC-3:30'; it differs between summer and winter. */
+/** The offset of the time zone on that day (summer time included), such as 'UTC', 'UTC+1', 'UTC-3:30'. */
 export function zoneText(at: number): string {
   const minutes = -new Date(at).getTimezoneOffset();
   if (minutes === 0) return 'UTC';
@@ -28,7 +25,7 @@ export function clockText(at: number, reference: number = now.peek()): string {
 
 const inUtc = (at: number): string => new Date(at).toISOString();
 
-/** A duration in whole seconds: a value that changes every second needs no more. */
+/** A duration in whole seconds, for values that change every second. */
 const rough = (ms: number): string => durationText(ms < 60_000 ? Math.floor(ms / 1_000) * 1_000 : ms);
 
 /** The time since an instant, such as '3 min 2 s ago'. */
@@ -61,7 +58,7 @@ export const Lasted = ({ from, to }: { from: number; to?: number | undefined }):
 
 const INSTANT = /(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 
-/** A sentence of the API, with its instants written as all others on the page. */
+/** A sentence of the API, with its instants in the page's format. */
 export const Prose = ({ text }: { text: string }): JSX.Element => (
   <>
     {text.split(INSTANT).map((part, at) => (at % 2 === 0 ? part : <Clock key={at} at={Date.parse(part)} />))}

@@ -1,6 +1,6 @@
 /**
- * The form that completes or fails a callback, or approves or rejects. It reads the token only when the
- * answer is sent, and never shows it.
+ * The form that answers a callback or an approval. It reads the token only when the answer is sent, and never
+ * shows it.
  */
 
 import { useSignal } from '@preact/signals';
@@ -106,7 +106,7 @@ function outputOf({ kind }: CallbackQuestionView, comment: string, output: Answe
   return comment === '' ? {} : { comment };
 }
 
-/** @throws ApiError `already-closed` if the step waits for no answer any more */
+/** @throws ApiError `already-closed` if the step no longer waits for an answer */
 async function tokenOf(executionId: string, name: string): Promise<string> {
   const { steps } = await api.get(executionId);
   const step = steps.find((one) => one.name === name);

@@ -1,6 +1,6 @@
 /**
- * The form that answers an incident: the choices that are safe now, and why others are not yet safe or need a
- * person's word.
+ * The form that answers an incident: the choices that are safe now, and why others are not, or need a
+ * person's confirmation.
  *
  * Does not own: which choices are safe (the API says so).
  */

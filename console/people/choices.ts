@@ -1,4 +1,4 @@
-/** The choices that answer an incident, in words, and what each needs. */
+/** The choices that answer an incident: their texts, and the value that each needs. */
 
 import type { Choice } from '../../lib/api/answers.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Equal questions as one card: their number, the first deadline, and one answer to all of them. The answer is
- * a bulk action, which lists the executions before it acts. Below, folded, is each question by itself.
+ * Shows equal questions as one card: their number, the first deadline, and one answer to all by a bulk action
+ * with a confirmation. The single questions are folded below.
  */
 
 import { useSignal } from '@preact/signals';
@@ -23,7 +23,7 @@ type Name = keyof typeof VERBS;
 
 interface GroupProps {
   readonly group: QuestionGroup;
-  /** There are more questions than were read. */
+  /** Whether there are more questions than were read. */
   readonly hasMore: boolean;
   readonly isOpen: boolean;
   /** The cards of the single questions. */
@@ -99,7 +99,10 @@ function AnswerAll({ group, hasMore }: Pick<GroupProps, 'group' | 'hasMore'>): J
   );
 }
 
-/** The ids of a group, if all of its executions are on the page: exactly those that the person sees. */
+/**
+ * The ids of a group whose executions are all on the page, so that the answer goes exactly to those that the
+ * person sees.
+ */
 const named = (group: QuestionGroup): Pick<BulkOptions, 'ids'> => ({
   ids: [...new Set(group.map(({ executionId }) => executionId))],
 });

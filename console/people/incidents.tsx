@@ -1,4 +1,4 @@
-/** The incidents of one execution: open ones with their answers, and who answered the others. */
+/** Lists the incidents of an execution: open ones with a form to answer, and who answered the others. */
 
 import type { JSX } from 'preact';
 import type { ExecutionView } from '../../lib/api/answers.ts';

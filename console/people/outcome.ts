@@ -1,7 +1,4 @@
-/**
- * The result of an answer. If two people answer at once, one wins, and the other learns who that was and what
- * they chose.
- */
+/** Sends an answer. If another person was faster, reports who that was and what they chose. */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { callerText } from '../../lib/api/answers.ts';

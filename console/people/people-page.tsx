@@ -1,6 +1,6 @@
 /**
- * The inbox of all that waits for a person or another system, the earliest deadline first, with what happens
- * without an answer, and when. Many equal questions are one card (`group.tsx`).
+ * The inbox: all questions to people and external parties, by deadline, with what happens at the deadline.
+ * Many equal questions are one card (`group.tsx`).
  */
 
 import type { JSX } from 'preact';
@@ -34,7 +34,7 @@ const isIncident = (item: Item): item is Item & IncidentView => 'number' in item
 const keyOf = (item: Item): string => `${item.executionId} ${isIncident(item) ? item.number : item.step}`;
 
 const PAGE = 100;
-/** Fewer equal questions than this have a card each. */
+/** From this number on, equal questions share a card. */
 const FEWEST_ALIKE = 10;
 
 export function PeoplePage(): JSX.Element {
@@ -104,7 +104,7 @@ function Inbox({
   );
 }
 
-/** The number of open questions. It comes from the overview, because there may be more than one page. */
+/** The number of open questions, from the overview because there may be several pages. */
 function Total(): JSX.Element {
   const { data } = useLive<Overview>('overview', () => api.overview(), { isOver: () => true });
   return <>{data === undefined ? 'many' : countText(data.inbox.count, data.inbox.atLeast)} open</>;
@@ -156,7 +156,7 @@ function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
   );
 }
 
-/** An approval's values, workflow and tags, which distinguish approvals of the same step. */
+/** An approval's values, workflow and tags, to distinguish approvals of the same step. */
 function About({ item }: { item: Item }): JSX.Element {
   const shown = isIncident(item) ? {} : (item.shown ?? {});
   const tags = pairsText(item.tags ?? {});
@@ -200,7 +200,7 @@ function remindersText({
   );
 }
 
-/** The choices for an incident. It reads the execution, which says which choices are safe. */
+/** The choices for an incident. Reads the execution to know which are safe. */
 function Choices({
   executionId,
   number,

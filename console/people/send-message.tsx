@@ -1,7 +1,7 @@
 /**
  * The form that sends a message to an execution for a step that waits for one.
  *
- * Owns: that a message sent again from this form counts once. Does not own: which step takes it.
+ * Owns: the id by which a repeated message counts once. Does not own: which step takes it.
  */
 
 import { useSignal } from '@preact/signals';
@@ -13,7 +13,7 @@ import { Dialog } from '../parts/dialog.tsx';
 
 interface SendProps {
   readonly executionId: string;
-  /** The step that takes the message, and the message's name. */
+  /** The step that waits for the message, and the message's name. */
   readonly step: string;
   readonly message: string;
   readonly done: () => void;
@@ -39,7 +39,7 @@ function Sending({
   close,
 }: SendProps & { close: () => void }): JSX.Element {
   const body = useAnswer();
-  // The id under which the message is sent again if there was no answer.
+  // The message's id, the same if it is sent again after a lost answer.
   const id = useRef(crypto.randomUUID());
   const act = async (): Promise<void> => {
     await sent(body, async () =>

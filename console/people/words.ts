@@ -1,4 +1,4 @@
-/** Texts about incidents: why one was opened, and how it ended. */
+/** Texts about incidents: why one was opened, and how it was closed. */
 
 import { callerText, type IncidentView } from '../../lib/api/answers.ts';
 
@@ -10,8 +10,8 @@ const KIND: Readonly<Record<IncidentView['kind'], string>> = {
 };
 
 /**
- * Why the incident was opened, as words before its failure; '' for a wrong answer, where the failure says
- * everything.
+ * Why the incident was opened, as words before its failure; '' for a wrong answer, because the failure
+ * already says it.
  */
 export const whyAsked = ({ kind, wrongAnswer }: Pick<IncidentView, 'kind' | 'wrongAnswer'>): string =>
   wrongAnswer === undefined ? `${KIND[kind]}: ` : '';

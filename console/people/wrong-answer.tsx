@@ -1,7 +1,4 @@
-/**
- * An agent's answer that is not a valid output, although the work is done. It is shown to the person who
- * enters the right one.
- */
+/** Shows an agent's invalid output to the person who corrects it; the work itself may be done. */
 
 import type { JSX } from 'preact';
 import { CopyButton } from '../parts/copy.tsx';

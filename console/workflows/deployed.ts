@@ -1,4 +1,4 @@
-/** The workflows that can be started. They are read seldom, because only a deployment changes them. */
+/** Reads the workflows that can be started, rarely because only a deployment changes them. */
 
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';

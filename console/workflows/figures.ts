@@ -1,11 +1,9 @@
-/** How often the attempts of a step failed in some executions, and how long they took. */
+/** Computes the failure rates and durations of a step's attempts in some executions. */
 
 import type { AttemptView, ExecutionView, StepView } from '../../lib/api/answers.ts';
 import { INTERRUPTED } from '../../lib/core/values/errors.ts';
 
-/**
- * Whether an attempt failed. Accepted work continues, and an interrupted attempt is not its agent's fault.
- */
+/** Whether an attempt failed. Accepted work has not, and an interrupted attempt is not its agent's fault. */
 const hasFailed = ({ outcome, failure }: AttemptView): boolean =>
   outcome !== 'done' && outcome !== 'accepted' && failure?.code !== INTERRUPTED;
 

@@ -1,6 +1,6 @@
 /**
- * The last executions of a workflow as a grid: a column for each, the oldest on the left; a row for each
- * step, with its failure rate and durations.
+ * Shows the last executions of a workflow as a grid: a column for each, the oldest on the left, and a row for
+ * each step, with its failure rate and durations.
  */
 
 import type { JSX } from 'preact';
@@ -57,7 +57,7 @@ const tookOf = ({ startedAt, endedAt }: ExecutionView): number => (endedAt ?? no
 
 const BAR = 34;
 
-/** A column, as high as the execution's duration. All of it links to the execution. */
+/** A column; its height shows the execution's duration, and it links to the execution. */
 function Column({ view, longest }: { view: ExecutionView; longest: number }): JSX.Element {
   const took = tookOf(view);
   const tone = toneOfExecution(view.status);

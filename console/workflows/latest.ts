@@ -1,8 +1,8 @@
 /**
- * The last executions of a workflow with their steps. Ended ones are read once, the others again and again, a
- * few at a time.
+ * Reads the last executions of a workflow with their steps: ended ones once, others repeatedly, a few at a
+ * time.
  *
- * Does not own: figures of them (`figures.ts`).
+ * Does not own: computing figures (`figures.ts`).
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';

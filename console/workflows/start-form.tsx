@@ -1,6 +1,6 @@
 /**
- * The form that starts an execution. Its input is edited by its schema or as JSON, beginning with the
- * author's example or the last execution's input. A key keeps it from being started twice.
+ * The form that starts an execution. The input is edited by its schema or as JSON, and begins with the
+ * author's example or the last execution's input. A key prevents a second start.
  */
 
 import { useSignal } from '@preact/signals';
@@ -25,7 +25,7 @@ export function StartForm({ workflow, forms = {}, latestInput, close }: StartPro
   const key = useSignal('');
   const error = useSignal<unknown>(undefined);
   const isBusy = useSignal(false);
-  // One key for the form: sent again after a lost answer, it is the same start.
+  // One key for the form, so that a repeat after a lost answer is the same start.
   const ownKey = useSignal(crypto.randomUUID());
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -85,7 +85,7 @@ const Take = ({ what, value, writing }: { what: string; value: Json; writing: Wr
   </button>
 );
 
-/** An error in words, with every issue of the schema, if there are any. */
+/** Describes an error, with all issues of the schema. */
 function problemIn(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   const { details } = error instanceof ApiError ? error : { details: undefined };

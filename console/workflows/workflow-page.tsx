@@ -1,5 +1,6 @@
 /**
- * One workflow: its graph, its last executions step by step, how often each step fails, the plans under way.
+ * The page of a workflow: its graph, its last executions step by step, failure rates, the plans of open
+ * executions.
  *
  * Does not own: the grid (`grid.tsx`), the start of an execution (`start-form.tsx`).
  */

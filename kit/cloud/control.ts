@@ -1,9 +1,8 @@
 /**
- * A test's control over a running local cloud. It includes agents in containers, whose workers are no
- * functions.
+ * A test's control over a running local cloud, including the workers of agents in containers.
  *
- * Owns: whether a name means a function or a worker, and the targets of random kills. Does not own: how a
- * fault is caused (`local/control/`).
+ * Owns: whether a name means a function or a worker, and the targets of random kills. Does not own: causing a
+ * fault (`local/control/`).
  */
 
 import type { ArmedFault, FaultMoment } from '../../local/control/fault.ts';
@@ -67,7 +66,7 @@ function killedWorker(system: System, agent: string): ArmedFault {
   return { id: `worker-${agent}`, hit };
 }
 
-/** Agents that run in functions, by the functions' paths; the others have workers. */
+/** The agents that run in functions, found by the functions' paths; the others have workers. */
 function agentsOf({ cloud, workers }: System): readonly string[] {
   const paths = [...cloud.resources.values()].flatMap(({ type, metadata, logicalId }) =>
     type === 'AWS::Lambda::Function' && /\/Agents\/[^/]+\/Function\//.test(String(metadata['aws:cdk:path']))

@@ -1,9 +1,9 @@
 /**
- * Runs the `dev.ts` of workflow folders in a process of its own, because external services are not part of
- * the test.
+ * Runs the `dev.ts` of workflow folders in a separate process, because external services are not part of the
+ * test.
  *
  * Does not own: what a `dev.ts` is (`cli/dev/external-parties.ts`). The process ends when its channel closes,
- * because a killed parent cannot stop it.
+ * so that it also ends if its parent is killed.
  */
 
 import { startExternalParties } from '../../cli/dev/external-parties.ts';

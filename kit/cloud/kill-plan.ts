@@ -1,7 +1,7 @@
 /**
- * Which process is killed when, computed from a seed in advance. Pure.
+ * Computes from a seed which process is killed when. Pure.
  *
- * Owns: the moments of faults, and how often each function is a target. Does not own: causing them
+ * Owns: the moments of faults, and how often each function is a target. Does not own: causing faults
  * (`random-kills.ts`).
  */
 
@@ -22,10 +22,10 @@ export interface KillPlan {
   readonly roles: readonly string[];
 }
 
-/** The share of kills for the roles; agents share the rest. */
+/** The fraction of kills that hit roles; the others hit agents. */
 const OF_ROLES = 0.2;
 
-/** The kill with this number, from 0: one at a random time in each interval. */
+/** The kill with this number, from 0. Each interval has one, at a random time. */
 export function plannedKill({ seed, everyMs, agents, roles }: KillPlan, index: number): PlannedKill {
   const draws = drawsOf(seed, index);
   const atMs = Math.floor((index + draws.random()) * everyMs);
@@ -34,7 +34,7 @@ export function plannedKill({ seed, everyMs, agents, roles }: KillPlan, index: n
   return { atMs, target: draws.pick([first, ...others]), moment: strikeMoment(draws) };
 }
 
-/** One random moment in each interval of the mean length, so that a run that is long enough has some. */
+/** Random moments, one in each interval of the mean length, so that every sufficiently long run has some. */
 export function moments(
   draws: Draws,
   { everyMs, durationMs, firstAtMs }: Readonly<Record<'everyMs' | 'durationMs' | 'firstAtMs', number>>,
@@ -48,8 +48,7 @@ export function moments(
 }
 
 /**
- * The moment of a kill: while the process works, at once, or just before or after a call of the store or a
- * queue.
+ * Draws the moment of a kill: during work, at once, or just before or after a call of the store or a queue.
  */
 export function strikeMoment(draws: Draws): FaultMoment {
   const kind = draws.random();
@@ -58,7 +57,7 @@ export function strikeMoment(draws: Draws): FaultMoment {
   return callMoment(draws, 5);
 }
 
-/** A moment before or after one of its next calls. */
+/** Draws a moment before or after one of its next calls. */
 export const callMoment = (draws: Draws, most: number): FaultMoment => {
   const nth = draws.between(1, most);
   return draws.chance(0.5) ? { beforeCall: nth } : { afterCall: nth };

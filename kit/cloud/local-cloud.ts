@@ -1,5 +1,5 @@
 /**
- * The options of `startCloud` and its result: a project on the local cloud, for a test or a script.
+ * The types of `startCloud`, which runs a project on the local cloud for a test or a script.
  *
  * Owns: the types. Does not own: the start (`start-cloud.ts`), random kills (`random-kills.ts`).
  */
@@ -38,10 +38,10 @@ export interface LocalCloudOptions {
   readonly stack?: string;
   /** The Steadfast to run, if the stack contains several. */
   readonly name?: string;
-  /** Added to every function's environment; overrides what a `dev.ts` gives. */
+  /** Added to every function's environment; overrides variables of a `dev.ts`. */
   readonly environment?: Readonly<Record<string, string>>;
   /**
-   * Whether the `dev.ts` of the workflow folders are started, in a process and with data of their own.
+   * Whether the `dev.ts` of the workflow folders are started, in a separate process with separate data.
    * @default true
    */
   readonly external?: boolean;
@@ -53,7 +53,7 @@ export interface LocalCloudOptions {
   readonly port?: number;
   /** Aborts the start, and later stops the cloud; nothing is left running. */
   readonly signal?: AbortSignal;
-  /** Called with the progress of the start, and with the warnings of the cloud itself. */
+  /** Called with the progress of the start, and with the cloud's warnings. */
   readonly say?: (text: string) => void;
   /** Called with each line that a function writes. */
   readonly onLog?: (line: { readonly function: string; readonly pid: number; readonly line: string }) => void;
@@ -91,7 +91,7 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   readonly folder: string;
   /** The environment that every function gets from `environment` and each `dev.ts`. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Problems of the cloud itself: a request that no policy allows, an event without a target. */
+  /** The cloud's problems: requests that no policy allows, events without a target. */
   readonly problems: readonly string[];
   /** The processes of each agent and each role. */
   readonly functions: () => readonly LocalFunctionState[];

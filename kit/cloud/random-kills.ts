@@ -1,19 +1,19 @@
 /**
  * Kills processes by the plan of a seed, and counts those that died.
  *
- * Owns: the timers and the count. Does not own: which process is killed when (`kill-plan.ts`), how (the local
- * cloud's control).
+ * Owns: the timers and the count. Does not own: choosing process and time (`kill-plan.ts`), killing (the
+ * local cloud's control).
  *
- * A target waits for one kill at a time. Otherwise kills that found no event would strike the following ones
- * in a row. A supervisor is killed only while one is at work: a fault that waits for the next one would
- * strike each at its first call, and none would ever sweep.
+ * A target has only one pending kill: otherwise, kills that found no event would accumulate and hit the next
+ * ones in a row. A supervisor is killed only while it is at work: a kill that waits for the next supervisor
+ * would hit each at its first call, and none would ever sweep.
  */
 
 import type { FaultHit, FaultMoment } from '../../local/control/fault.ts';
 import { type PlannedKill, plannedKill } from './kill-plan.ts';
 import type { RandomKillOptions, RandomKills } from './local-cloud.ts';
 
-/** The processes that can be killed, and the function that kills one. */
+/** The targets, and the function that kills one. */
 export interface Killable {
   readonly agents: readonly string[];
   readonly kill: (name: string, when: FaultMoment) => { readonly hit: Promise<FaultHit> };

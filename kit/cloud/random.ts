@@ -1,4 +1,4 @@
-/** Random numbers from a seed, and the few ways to draw them. Pure: the same seed gives the same draws. */
+/** Draws random numbers from a seed. Pure: the same seed gives the same draws. */
 
 export interface Draws {
   /** A number in [0, 1). */
@@ -10,7 +10,8 @@ export interface Draws {
 }
 
 /**
- * Draws by Mulberry32. Each `stream` of a seed is independent, so that one more draw in one changes no other.
+ * Draws by Mulberry32. The `stream`s of a seed are independent: a further draw in one does not change the
+ * others.
  */
 export function drawsOf(seed: number, stream = 0): Draws {
   let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) >>> 0;

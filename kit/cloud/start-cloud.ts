@@ -2,8 +2,8 @@
  * Starts a project on the local cloud for a test or a script: the assembly, the services of `dev.ts` files,
  * the cloud and its workers, in this order, as `steadfast dev` does.
  *
- * Owns: that order, a folder of its own for each run, and that nothing is left behind. Does not own: any of
- * the parts. Only the app's process loads the CDK.
+ * Owns: that order, a new folder for each run, and removing all that the run made. Does not own: any of the
+ * parts. Only the app's process loads the CDK.
  */
 
 import { fork } from 'node:child_process';
@@ -22,7 +22,7 @@ import { controlOf } from './control.ts';
 import type { ExternalStarted, ExternalTask } from './external-process.ts';
 import type { LocalCloud, LocalCloudOptions } from './local-cloud.ts';
 
-/** How long a call is repeated; while processes are killed, it may be needed many times. */
+/** How long a call is repeated, because many may fail while processes are killed. */
 const RETRY_FOR_MS = 300_000;
 
 type Undo = (() => Promise<void> | void)[];
@@ -96,7 +96,7 @@ async function startIn<W extends KnownWorkflows>(
     {
       ...io,
       err: (text) => {
-        // A call that the stop interrupts is no problem.
+        // A call that the stop interrupts is not a problem to report.
         if (ended.signal.aborted) return;
         problems.push(text.trim());
         say(text);
@@ -128,7 +128,7 @@ function checkVoid(options: LocalCloudOptions): void {
     throw new Error('startCloud: app: with workflows the app is made; leave out one of them');
 }
 
-/** The project to run; with `workflows` an app of these folders. An assembly needs no app. */
+/** Finds the project to run; with `workflows`, makes an app of these folders. An assembly needs no app. */
 function projectOf({ project = '.', app, workflows, assembly }: LocalCloudOptions): Project {
   const cwd = resolve(project);
   if (workflows === undefined) return findProject(cwd, assembly === undefined ? app : 'none');
@@ -147,7 +147,7 @@ function contextOf(project: Project, { context, workflows, only }: LocalCloudOpt
   return { ...everythingIn({ ...project, context: { ...project.context, ...context } }), ...context };
 }
 
-/** @returns variables for the agents' environment */
+/** Starts the `dev.ts` files. @returns variables for the agents' environment */
 async function startExternal(
   project: Project,
   only: readonly string[] | undefined,
@@ -164,7 +164,7 @@ async function startExternal(
     cwd: project.root,
     execArgv: ['--import', typescriptLoader()],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // Only the parent handles an interrupt at the keyboard.
+    // A separate process group, so that only the parent gets Ctrl-C.
     detached: true,
   });
   const gone = once(child, 'exit');

@@ -1,8 +1,7 @@
 /**
- * Starts a server for a test, in the test's own process.
+ * Starts a server for a test, in the test's process.
  *
- * Does not own: the server, its client. Time is real: a wait takes as long as it says, unlike with
- * `testWorkflow`.
+ * Does not own: the server, its client. Time is real, unlike with `testWorkflow`.
  */
 
 import { resolve } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * The options of `startServer` and its result: workflows behind a real HTTP API, in the test's own process.
+ * The types of `startServer`, which serves workflows over a real HTTP API in the test's process.
  *
  * Owns: the types. Does not own: the start (`start-server.ts`), the server (`serve/`).
  */
@@ -25,7 +25,7 @@ export interface TestServerOptions {
   /** Called with each event that AWS's bus would get. If it rejects, the event is delivered again. */
   readonly onEvent?: (event: TestServerEvent) => Promise<void> | void;
   /**
-   * Signs what is sent to the `callbackUrl` of a start, which may be on this machine: at least 24 bytes.
+   * Signs the events sent to the `callbackUrl` of a start, which may be on this machine; at least 24 bytes.
    * @default - a start may have no callbackUrl
    */
   readonly eventsSecret?: string;
@@ -66,7 +66,7 @@ export interface TestServer<W extends KnownWorkflows = KnownWorkflows> {
   readonly url: string;
   /** A client of the API, typed by its workflows. */
   readonly client: Client<W>;
-  /** Resolves once everything that an earlier server left in the file continues. */
+  /** Resolves once the work that an earlier server left in the file has been resumed. */
   readonly resumed: Promise<unknown>;
   /** Stops the server, and removes its file unless the test named it. */
   readonly stop: () => Promise<void>;

@@ -1,11 +1,9 @@
 /**
- * Workflows whose services accept work and do it by themselves: changes a plan for a world that has this
- * trait, and keeps the book of accepted work.
+ * The trait of worlds whose services accept work: changes their plans, and simulates the accepted work.
  *
- * Owns: the share of such steps; what a service accepts, how long it works on it and how that ends; that it
- * acts meanwhile. Does not own: which worlds have the trait (`traits.ts`), what is judged
- * (`oracle-accepted.ts`, `oracle-order.ts`). It draws from its own random stream, so other worlds are
- * unchanged.
+ * Owns: the share of such steps; what a service accepts, how long it works, how the work ends, and its
+ * effects. Does not own: which worlds have the trait (`traits.ts`), the judgement (`oracle-accepted.ts`,
+ * `oracle-order.ts`). It draws from its own random stream, so other worlds are unchanged.
  */
 
 import {
@@ -20,7 +18,7 @@ import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 import { type Host, planOf, type Process } from './process.ts';
 
-/** The frequent faults where work is accepted. */
+/** The fault rates in such worlds. */
 export const ACCEPTANCE_RATES: Emphasis['rates'] = {
   crashAfter: 0.02,
   lostReply: 0.6,
@@ -30,10 +28,10 @@ export const ACCEPTANCE_RATES: Emphasis['rates'] = {
 
 const STEP_SHARE = 0.85;
 const NONE_SHARE = 0.1;
-/** The share of steps that are probed instead of repeated. */
+/** The share of steps with a probe instead of repeated requests. */
 const PROBED_SHARE = 0.3;
 export const TIMES_MS = [60_000, 180_000, 600_000, 2_400_000] as const;
-/** The share that is alive but stops reporting progress. */
+/** The share of accepted work that stops reporting progress. */
 const STALLING_SHARE = 0.25;
 const STALLS_MS = [45_000, 120_000] as const;
 
@@ -85,14 +83,14 @@ const NEVER_SHARE = 0.2;
 const WEDGED_SHARE = 0.15;
 const SAYS_SHARE = 0.5;
 const UNSURE_SHARE = 0.1;
-/** The share of processes that freeze after the answer arrived. */
+/** The share of processes that freeze after the answer has arrived. */
 const FROZEN_SHARE = 0.65;
 const FREEZES_MS = 400;
-/** The share whose next attempt is so far away that the answer comes before it. */
+/** The share of steps whose next attempt is so late that the answer comes before it. */
 const PATIENT_SHARE = 0.7;
 const PATIENCE_MS = 60_000;
 
-/** The service's knowledge of a request, and what it rolls back with it. */
+/** A request, as the service knows it. */
 interface Request {
   readonly ctx: AttemptContext;
   readonly service: string;
@@ -109,7 +107,7 @@ export class Jobs {
     this.#choice = choice;
   }
 
-  /** @returns the answer of `execute`, or nothing if the work was done at once */
+  /** @returns the answer of `execute`; undefined if the work was done at once */
   taken(host: Host, request: Request): ReturnType<typeof accepted> | undefined {
     const choice = this.#choice;
     const { idempotencyKey } = request.ctx;
@@ -133,7 +131,7 @@ export class Jobs {
     const { acceptsMs, isStoppable } = acceptedBy(host, request);
     const lasts = choice.pick([0.1, 0.3, 0.8, 0.8, 1.7]);
     const wantedMs = Math.max(4_000, Math.round(acceptsMs * lasts * choice.between(50, 120) * 0.01));
-    // Work that cannot be stopped is over within its time, as its author has declared.
+    // Work that cannot be stopped ends within its declared time.
     const ms = isStoppable ? wantedMs : Math.min(wantedMs, acceptsMs);
     const isCut = ms < wantedMs;
     const job: Job = {
@@ -152,7 +150,7 @@ export class Jobs {
     });
   }
 
-  /** Work that was undone, or whose undo was done by hand. */
+  /** Stops work that was undone, or undone by hand. */
   stopped(idempotencyKey: string): void {
     const job = this.#jobs.get(idempotencyKey);
     if (job !== undefined) job.state = 'stopped';
@@ -172,7 +170,7 @@ export class Jobs {
     return this.#jobs.get(idempotencyKey)?.state === 'done';
   }
 
-  /** A probe's answer about work under way; nothing for other work. */
+  /** A probe's answer about work in progress; undefined for other work. */
   asked({ events }: Host, idempotencyKey: string): Verdict<never> | undefined {
     const choice = this.#choice;
     const job = this.#jobs.get(idempotencyKey);
@@ -201,7 +199,7 @@ export function freezePastLease(host: Host, process: Process, { executionId, ste
   freeze();
 }
 
-/** How long a service may work, by the step and the stages that it performs; whether all can be stopped. */
+/** How long a service may work for a step and its stages, and whether all this work can be stopped. */
 function acceptedBy(
   host: Host,
   { ctx: { executionId, step }, service }: Request,
@@ -220,7 +218,7 @@ function acceptedBy(
 const DEFAULT_MS = 60_000;
 const isAgentStage = (stage: Stage): stage is AgentStage => stage.kind === 'useAgent';
 
-/** Accepted work that was not stopped acts, whatever has become of its workflow. */
+/** Performs the effect of accepted work that was not stopped, whatever its execution's status. */
 function act(host: Host, { ctx, service, effect }: Request, { state }: Job): void {
   const plan = planOf(host, ctx.executionId);
   if (state !== 'running' || effect === 'none' || plan === undefined) return;

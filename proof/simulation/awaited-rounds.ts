@@ -1,8 +1,8 @@
 /**
- * A round that waits for its message, by the parent's record alone.
+ * Finds the message that a round waits for, from the parent's record.
  *
- * Owns: which message that is, since when and until when it is waited for. Does not own: the judgement of
- * what is taken (`oracle-mail.ts`) and of what is late (`oracle-times.ts`).
+ * Owns: the message, and the beginning and end of the wait. Does not own: judging which message is taken
+ * (`oracle-mail.ts`) and what is late (`oracle-times.ts`).
  */
 
 import type { PlanStep, RoundMessage } from '../../lib/core/plan/plan.ts';
@@ -12,7 +12,7 @@ import { overTimeAt } from './oracle-turns.ts';
 export const messageIn = (input: unknown): unknown =>
   (input as { readonly message?: unknown } | undefined)?.message;
 
-/** The message that a round waits for, by the record: it has a number, and no message yet. */
+/** The message that a round waits for: the record has the round's number, but no message yet. */
 export function roundAwaited(
   step: PlanStep | undefined,
   { execution, steps }: Snapshot,
@@ -26,13 +26,13 @@ export function roundAwaited(
   return rounds.done === 0 ? step.rounds?.first : step.rounds?.message;
 }
 
-/** A retry of the execution gives the round its time once more. */
+/** When the wait began: a retry of the execution restarts it. */
 export const waitsSince = (name: string, { execution, steps }: Snapshot): number => {
   const { status, changedAt = 0 } = steps[name] ?? {};
   return status === 'failed' ? Math.max(changedAt, execution.retries?.at(-1)?.at ?? 0) : changedAt;
 };
 
-/** Nothing where earlier pauses are only a sum. */
+/** When the wait ends; undefined if the record has only the sum of earlier pauses. */
 export const roundOverAt = (name: string, state: Snapshot): number | undefined => {
   const { withinMs = 0 } = state.steps[name]?.children?.rounds?.awaits ?? {};
   return state.execution.earlierPauses === undefined

@@ -1,10 +1,9 @@
 /**
- * Workflows whose external party sends heartbeats and hardly ever an answer: changes a plan for a world that
- * has this trait.
+ * The trait of worlds whose external party sends heartbeats and rarely an answer: changes their plans.
  *
  * Owns: the share of such callbacks, and how often the party only sends a heartbeat. Does not own: which
- * worlds have the trait (`traits.ts`), what is judged (`oracle-wake.ts`, `oracle-times.ts`). It draws from
- * its own random stream, so other worlds are unchanged.
+ * worlds have the trait (`traits.ts`), the judgement (`oracle-wake.ts`, `oracle-times.ts`). It draws from its
+ * own random stream, so other worlds are unchanged.
  */
 
 import type { CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -13,7 +12,7 @@ import type { Choice } from './plans.ts';
 const SHARE = 0.7;
 const BEATING_SHARE = 0.93;
 
-/** Puts the plan behind a callback that is kept alive until its time is over. */
+/** Adds a callback before the plan that heartbeats keep open until its deadline. */
 export function withBeats(plan: Plan, choice: Choice): Plan {
   if (!choice.chance(SHARE)) return plan;
   const callback: CallbackStep = {
@@ -27,5 +26,5 @@ export function withBeats(plan: Plan, choice: Choice): Plan {
   return { ...plan, steps: [callback, ...steps] };
 }
 
-/** Whether the party sends a heartbeat and no answer. */
+/** Whether the party now sends only a heartbeat. */
 export const onlyBeats = (choice: Choice | undefined): boolean => choice?.chance(BEATING_SHARE) === true;

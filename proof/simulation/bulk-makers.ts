@@ -1,9 +1,9 @@
 /**
- * The simulated operators who act in bulk: they find executions, or name them, check what was found, and
- * confirm most of it.
+ * Simulates operators who act in bulk: they filter or name executions, check the found ones, and confirm most
+ * actions.
  *
- * Owns: which bulk actions a world has, and when each of their calls is made; a call whose answer was lost is
- * repeated. Does not own: their results (`bulk-world.ts`, `oracle-bulks.ts`).
+ * Owns: which bulk actions a world has, when each of their calls is made, and repeating calls without an
+ * answer. Does not own: their results (`bulk-world.ts`, `oracle-bulks.ts`).
  */
 
 import { BULK_ACTIONS, type BulkAction, type BulkCommand } from '../../lib/core/operators/bulk.ts';
@@ -26,21 +26,21 @@ const LATEST_MS = 260_000;
 /** The most executions that one action names. */
 const MOST_NAMED = 24;
 const NAMED_SHARE = 0.7;
-/** The share of named executions that may be any, whatever their status. */
+/** The share of named executions that are drawn regardless of their status. */
 const ANY_SHARE = 0.3;
 const UNCONFIRMED_SHARE = 0.1;
 const TWICE_SHARE = 0.3;
 const AGAIN_MS = 20_000;
-/** A call that is lost this often is given up. */
+/** After this many lost answers, a call is given up. */
 const TRIES = 60;
 
-/** The share of the actions that have nothing to do when they are made. */
+/** The share of actions without effect when they are made. */
 const VAIN_SHARE = 0.1;
-/** The share of answers to questions; it is more than chance, because answers have the most kinds. */
+/** The share of answers to questions, high because they have the most kinds. */
 const ANSWER_SHARE = 0.6;
 const ANSWERED = new Set<BulkAction>(['resolve', 'approve', 'reject']);
 
-/** The filter of each action: the statuses in which it makes sense, … */
+/** The statuses in which each action makes sense. … */
 const MEANT: Readonly<Record<BulkAction, readonly ExecutionStatus[]>> = {
   retry: ['failed', 'waiting'],
   cancel: ['running', 'waiting', 'paused'],
@@ -51,7 +51,7 @@ const MEANT: Readonly<Record<BulkAction, readonly ExecutionStatus[]>> = {
   reject: ['waiting', 'paused'],
 };
 
-/** … and that the execution asks what the action answers. */
+/** Whether the execution has the question that the action answers. */
 function isMeant(action: BulkAction, state: Snapshot): boolean {
   const { status } = state.execution;
   if (!MEANT[action].some((one) => one === status)) return false;
@@ -63,13 +63,10 @@ function isMeant(action: BulkAction, state: Snapshot): boolean {
 
 const GIVEN = Array<'give-output'>(6).fill('give-output');
 const ANSWERS = ['retry', 'retry', 'undo-all', 'keep', 'continue', 'resume', ...GIVEN] as const;
-/** Answers that may need the word that nothing happened. */
+/** Choices that may need the confirmation that nothing happened. */
 const CHECKED = [...Array<'skip'>(20).fill('skip'), 'retry'] as const;
 
-/**
- * @param schedulerOf makes the scheduler's function, which knows the world's workflows, in a process of its
- * own
- */
+/** @param schedulerOf makes the scheduler's function, with the world's workflows, in a new process */
 export function startBulkMakers(host: Host, bulks: BulkWorld, schedulerOf: () => Scheduler): void {
   const { choice } = bulks;
   const count = choice.between(FEWEST, MOST);
@@ -80,8 +77,8 @@ export function startBulkMakers(host: Host, bulks: BulkWorld, schedulerOf: () =>
 }
 
 /**
- * Whether somebody who has checked the execution may say so: nothing that it asks about is in effect, and
- * nothing must be undone by hand.
+ * Whether a person may truthfully confirm that nothing happened: the subject of the question has no effect in
+ * place, and nothing must be undone by hand.
  */
 function isSayable(host: Host, { choice, nothingHappened }: BulkCommand, id: string): boolean {
   const [plan, state] = [planOf(host, id), host.external.table.read(id)];
@@ -115,12 +112,12 @@ class Maker {
     const possible = BULK_ACTIONS.filter((action) => this.#meant(action).length > 0);
     const isVain = possible.length === 0 || choice.chance(VAIN_SHARE);
     const answered = isVain ? [] : possible.filter((one) => ANSWERED.has(one));
-    // An approval waits for a short time only, and is rarely there when an answer is drawn.
+    // Approvals are drawn more often, because they are open only for a short time.
     const answers = answered.flatMap((one) => (one === 'approve' ? [one, one, one] : [one]));
     const isAnswer = answers.length > 0 && choice.chance(ANSWER_SHARE);
     const action = choice.pick(isAnswer ? answers : isVain ? BULK_ACTIONS : possible);
     const by = callerIn(this.#host);
-    // An approval's answer carries a mark of its call.
+    // An approval's answer has a mark of its call.
     const mark = by.by === undefined ? `bulk-${number}` : (this.#host.cast?.oracle.callForMany(by.by) ?? '');
     const isNamed = choice.chance(NAMED_SHARE);
     const command = this.#commandOf(action, mark, isNamed);
@@ -139,7 +136,7 @@ class Maker {
     if (action === 'pause') return { ...said, withinMs: choice.pick([20_000, 120_000]) };
     if (action === 'retry') return choice.chance(0.2) ? { ...said, input: { given: true } } : said;
     if (action !== 'resolve') return said;
-    // Only if executions are named can somebody have checked each.
+    // Only named executions can have been checked one by one.
     const answer = choice.pick([...ANSWERS, ...(isNamed ? CHECKED : [])]);
     const isSaid = isNamed && (answer === 'skip' || choice.chance(0.5));
     const nothing = isSaid ? { nothingHappened: true as const } : {};
@@ -175,7 +172,7 @@ class Maker {
     );
   }
 
-  /** After the check an operator confirms, most of the time. */
+  /** Checks the found executions, and mostly confirms. */
   #look(id: string, request: BulkRequest): void {
     const { command, by } = request;
     const { choice } = this.#bulks;
@@ -186,14 +183,14 @@ class Maker {
       if (named.every((one) => isSayable(this.#host, command, one)))
         this.#until((scheduler) => confirmBulk(scheduler, id, as, by));
     };
-    // By then a person who checks sees every question that counts as asked when the action was made.
+    // Waits so long that a checking person sees every question that was open when the action was made.
     const leastMs = command.nothingHappened === true ? CLOCKS_DIFFER_MS : 0;
     const afterMs = leastMs + choice.pick([100, 1_000, 10_000, 60_000]);
     this.#host.events.plan(afterMs, confirm);
     if (choice.chance(TWICE_SHARE)) this.#host.events.plan(afterMs + choice.between(0, 30_000), confirm);
   }
 
-  /** Repeats the call until there is an answer. */
+  /** Repeats a call until there is an answer. */
   #until<Answer>(
     ask: (scheduler: Scheduler) => Promise<Answer>,
     then: (answer: Answer) => void = () => undefined,

@@ -2,7 +2,7 @@
  * Bulk actions in a simulated world: their records, with a judge behind every write, and the agent that
  * executes them.
  *
- * Owns: how a process reads and writes the records, and when it dies during a page. Does not own: which bulk
+ * Owns: the processes' access to the records, and when a process dies during a page. Does not own: which bulk
  * actions are created (`bulk-makers.ts`), the judgement (`oracle-bulks.ts`). It draws from its own random
  * stream, so other worlds are unchanged.
  */
@@ -19,10 +19,10 @@ import { OracleCommands } from './oracle-commands.ts';
 import type { Choice } from './plans.ts';
 import { call, type Host, kill, planOf, portsOf, type Process } from './process.ts';
 
-/** The share of the pages whose process dies during the page, after this time. */
+/** The share of pages whose process dies during the page, after this time. */
 const KILLED_SHARE = 0.45;
 const KILLED_AFTER_MS = [15, 250] as const;
-/** The share of the results whose process dies before or after they are written. */
+/** The share of results whose process dies before or after writing them. */
 const KILLED_BEFORE = 0.12;
 const KILLED_AFTER = 0.12;
 
@@ -36,7 +36,7 @@ export class BulkWorld {
     this.choice = choice;
   }
 
-  /** The records as a process reaches them. */
+  /** A process's access to the records. */
   portOf(host: Host, process: Process): Bulks {
     const reach = <Answer>(execute: () => Promise<Answer>): Promise<Answer> =>
       call(host, process, execute, host.outages.storeIsAway).then((answer) => answer);
@@ -71,10 +71,10 @@ export class BulkWorld {
   }
 }
 
-/** Texts of a world are short, except the body of a bulk action and a plan. */
+/** Longer texts in a world are only bodies of bulk actions and plans. */
 const LONGEST = 48;
 
-/** The same text always has the same hash, in letters, digits and dashes. */
+/** A reproducible hash of a text, in letters, digits and dashes. */
 export function hashOf(text: string): string {
   const plain = text.replace(/[^a-z0-9]/g, '-');
   if (plain.length <= LONGEST) return plain;
@@ -83,7 +83,7 @@ export function hashOf(text: string): string {
   return `hash-${text.length}-${hash.toString(36)}`;
 }
 
-/** The process of a page, which may have others under way: a copy with an identity of its own. */
+/** A copy of a process with its own identity, for one page, because the process may work on several. */
 const alone = (process: Process): Process => ({
   ...(process.wrong === undefined ? {} : { wrong: process.wrong }),
   get skewMs() {
@@ -110,7 +110,7 @@ const alone = (process: Process): Process => ({
   },
 });
 
-/** The agent that obeys a page, as it runs in one process. */
+/** The agent of bulk actions, in one process. */
 export const bulkService = (
   host: Host,
   process: Process,

@@ -1,8 +1,8 @@
 /**
  * The errors with which calls to AWS reject in a simulated world.
  *
- * Owns: the errors; one of each, because they never change and creating an error is expensive. Does not own:
- * when a call is rejected (`process.ts`).
+ * Owns: one instance of each error, because creating one is expensive. Does not own: when a call is rejected
+ * (`process.ts`).
  */
 
 class CallFailed extends Error {

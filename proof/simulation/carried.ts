@@ -1,10 +1,10 @@
 /**
- * Functions of several agents, each of which carries executions on by itself: which messages it may keep, and
- * what becomes of them.
+ * Functions that host several agents and carry executions on by themselves: judges which messages they keep,
+ * and what becomes of these.
  *
- * Owns: which agents share a function, and the judgement of every message that a process hands to itself, by
- * what was written and sent, not by the rules it checks. Does not own: the rules (`agent/kept-message.ts`),
- * which worlds have such functions (`traits.ts`), whether an attempt was allowed (`oracle.ts`).
+ * Owns: which agents share a function, and judging every kept message by the writes and sends, independently
+ * of the rules. Does not own: the rules (`agent/kept-message.ts`), which worlds have such functions
+ * (`traits.ts`), whether an attempt was allowed (`oracle.ts`).
  */
 
 import { isBuiltIn } from '../../lib/core/plan/built-in.ts';
@@ -15,9 +15,7 @@ import type { MemoryTable } from '../../lib/memory/table.ts';
 import type { KindCounts } from './kinds.ts';
 import type { Host, Process } from './process.ts';
 
-/**
- * The share of such a world's workflows that are chains, which are carried on most. Bulk actions need people.
- */
+/** The share of chains among such a world's workflows, because they are carried on most. */
 export const chainedShare = ({ bulks }: Pick<Host, 'bulks'>): number => (bulks === undefined ? 0.7 : 0);
 export const CHAINED: readonly number[] = [3, 4, 5];
 
@@ -32,25 +30,27 @@ export function inChain(plan: Plan): Plan {
 
 const ORDER = { $ref: 'input', path: ['order'] };
 
-/** The judge's view of the world. */
+/** What the judge knows of the world. */
 interface Seen {
   readonly table: Pick<MemoryTable, 'read'>;
   readonly now: () => number;
   readonly kinds: KindCounts;
   readonly violate: (executionId: string, problem: string) => void;
-  /** Its agents have a rate each: none of them may be handed a message. */
+  /** Whether its agents have rates; then no message may be kept. */
   readonly hasRates: boolean;
 }
 
 interface Run {
   readonly beganAt: number;
-  /** The execution of the latest success that it wrote. */
+  /** The execution whose success it wrote last. */
   reported?: string;
   handed?: Send;
   readonly sent: Set<string>;
 }
 
-/** A run ends within 10 s of its first message, and what follows from its last step is sent after that. */
+/**
+ * A process carries on for at most 10 s after its first message; the sends of its last step may come later.
+ */
 const LONGEST_MS = 15_000;
 
 const keyOf = ({ agent, message: { execution, step, mode, attempt } }: Send): string =>
@@ -65,7 +65,7 @@ export class Carried {
     this.#seen = seen;
   }
 
-  /** An agent that has a limit of its own, or must not act twice, is never handed a message. */
+  /** Whether the agent may be carried on to: not if it has its own limit or must not act twice. */
   readonly has = (agent: string): boolean =>
     agent !== 'agent-unsafe' && !isBuiltIn(agent) && !this.#seen.hasRates;
 
@@ -80,7 +80,9 @@ export class Carried {
     this.#runs.delete(process);
   }
 
-  /** A process has written: only an attempt's own step counts, because its evaluation may end others too. */
+  /**
+   * Notes a process's write. Only the attempt's own step counts, because the evaluation may end others too.
+   */
   written(process: Process | undefined, { executionId, step, execution }: Write): void {
     const run = process && this.#runs.get(process);
     if (execution !== undefined) this.#met(process, executionId, execution);
@@ -96,7 +98,7 @@ export class Carried {
     }
   }
 
-  /** A process hands a message to itself. */
+  /** Judges a message that a process keeps. */
   handed(process: Process, send: Send): void {
     const run = this.#runs.get(process);
     const { agent, message } = send;
@@ -113,7 +115,7 @@ export class Carried {
     if (this.#seen.table.read(id)?.execution.lane !== undefined) this.#seen.kinds.carriedPlaced += 1;
   }
 
-  /** Another process stops or pauses an execution that a process is carrying on. */
+  /** Counts that another process stops or pauses an execution that is being carried on. */
   #met(writer: Process | undefined, executionId: string, { status }: Execution): void {
     const { kinds, now } = this.#seen;
     for (const [process, { handed }] of this.#runs) {

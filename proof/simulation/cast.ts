@@ -1,10 +1,9 @@
 /**
- * The people of a world in which approvals must come from another person: the callers, and the person behind
- * each.
+ * The people of a world with approvals by another person: the callers, and the person behind each.
  *
- * Owns: the callers and their persons, by a table and not by the rule of `core/values/caller.ts`; the
- * approvals of such a world's plans. Does not own: what a person may answer (`oracle-people.ts`). It draws
- * from its own random stream, so other worlds are unchanged.
+ * Owns: a table of callers and their persons, independent of `core/values/caller.ts`; the approvals in such
+ * plans. Does not own: what a person may answer (`oracle-people.ts`). It draws from its own random stream, so
+ * other worlds are unchanged.
  */
 
 import type { AgentStep, CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -13,7 +12,7 @@ import { type Emphasis, LAST_MOMENT, PROCESS_MS } from './emphasis.ts';
 import { OraclePeople } from './oracle-people.ts';
 import type { Choice } from './plans.ts';
 
-/** A world in which people are asked often and approvals stay unanswered. */
+/** An emphasis on frequent questions and unanswered approvals. */
 export const ASKING: Emphasis = {
   rates: { noAnswer: 0.9, permanentFailure: 0.2, retried: 0.8 },
   processMs: PROCESS_MS,
@@ -24,7 +23,7 @@ export const ASKING: Emphasis = {
       : { ...step, recovery: [{ kind: 'askPerson', withinMs: 3_600_000, otherwise: 'keep' }] },
 };
 
-/** The share of the workflows that end with an approval. */
+/** The share of workflows that end with an approval. */
 const LAST_SHARE = 0.7;
 
 const ROLE = 'arn:aws:sts::123456789012:assumed-role/clerks';
@@ -67,15 +66,12 @@ export class Cast {
     return this.#choice.pick(CALLERS);
   }
 
-  /** Picks the starter: a caller, or a trigger, which is not a person. */
+  /** Picks the starter: a caller, or a trigger (not a person). */
   starter(): Caller {
     return this.#choice.chance(0.15) ? TRIGGER : this.caller();
   }
 
-  /**
-   * Adds approvals before some of the plan's steps, and sometimes moves a step into a child execution with
-   * its own approval.
-   */
+  /** Adds approvals before some steps, and moves some steps into a child with its own approval. */
   withApprovals(plan: Plan, depth = 0): Plan {
     const choice = this.#choice;
     const steps = plan.steps.flatMap((step): PlanStep[] => {
@@ -88,7 +84,7 @@ export class Cast {
       return [approval, this.#asChild(asking as AgentStep, plan.workflow)];
     });
     if (depth > 0 || !choice.chance(LAST_SHARE)) return { ...plan, steps };
-    // Comes after all other steps: people may already have retried, skipped or given up some.
+    // Adds the last approval after all other steps, some of which people may have retried or skipped.
     const last = this.#approval(
       'ok-last',
       plan.steps.map(({ name }) => name),

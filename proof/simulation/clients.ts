@@ -1,8 +1,8 @@
 /**
- * The simulated clients: they start executions of one to three workflows, ask again with the same key, and
+ * Simulates clients that start executions of one to three workflows, repeat requests with the same key, and
  * cancel some.
  *
- * Owns: which executions a world requests, and which requests were accepted.
+ * Owns: the requested executions, and which requests were accepted.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -33,12 +33,12 @@ import { withStages } from './stages.ts';
 import { withReminders } from './reminders.ts';
 import { withTimes } from './within.ts';
 
-/** A client that got no answer asks again after this time. */
+/** A client without an answer repeats its request after this time. */
 const PATIENCE_MS = 35_000;
 const PROCESS_MS = 30_000;
-/** How far apart the moments are at which clients start together. */
+/** The distance between the moments at which clients start together. */
 const TOGETHER_MS = 10_000;
-/** The share of the cancels that leave acts as they are. */
+/** The share of cancels without undo. */
 const LEFT_SHARE = 0.3;
 /** The fewest executions of a world. */
 const FEWEST = 4;
@@ -59,8 +59,8 @@ export class Clients {
   readonly #requests: StartRequest[] = [];
 
   /**
-   * @param startsTogether whether they start at the same few moments
-   * @param kept which of the starts take place; all of them when absent
+   * @param startsTogether whether clients start at the same few moments
+   * @param kept the starts that take place. @default all
    */
   constructor(host: Host, startsTogether: boolean, kept?: ReadonlySet<number>) {
     this.#host = host;
@@ -100,7 +100,7 @@ export class Clients {
     return this.#accepted.size === this.#requests.length;
   }
 
-  /** Repeats every start, under its key: the earlier executions are forgotten by then. */
+  /** Repeats every start with its key, after the earlier executions have expired. */
   startAgain(afterMs: number): void {
     const { choice, events } = this.#host;
     this.#accepted.clear();
@@ -117,14 +117,14 @@ export class Clients {
   }
 
   /**
-   * Makes a process of the scheduler's function. All warm processes share their knowledge; a fifth of the
-   * processes have just started.
+   * Makes a process of the scheduler's function. Warm processes share their knowledge; a fifth of the
+   * processes are new.
    */
   scheduler(): Scheduler {
     const host = this.#host;
     const isNew = host.choice.chance(0.2);
     const process = newProcess(host, PROCESS_MS);
-    // A warm process has had answers from the store, so its clock is right.
+    // A warm process has a correct clock, because it has had answers from the store.
     const published = isNew || process.wrong !== undefined ? new Set<string>() : this.#published;
     const ports = portsOf(host, process);
     return {
@@ -150,7 +150,7 @@ export class Clients {
       },
       () => undefined,
     );
-    // A client that got no answer asks again with the same key; an impatient one asks twice anyway.
+    // A client without an answer repeats the request with the same key; an impatient one always does.
     this.#host.events.plan(PATIENCE_MS, () => {
       if (answered && !this.#host.faults.injects('repeatedStart')) return false;
       return this.#start(request);
@@ -187,7 +187,7 @@ const workflowOf = (host: Host, at: number): Workflow => {
   const { file } = host.external;
   const isChain = carried !== undefined && choice.chance(chainedShare(host));
   const chain = isChain ? inChain(randomPlan(choice, `simulated-${at}`, 0, CHAINED)) : undefined;
-  // A plan may consist of waits only; a chain of its agent steps would be empty.
+  // A plan without agent steps would make an empty chain.
   if (chain !== undefined && chain.steps.length > 0) {
     const followed = onFailure === undefined ? chain : withOnFailure(chain, onFailure);
     return asWorkflow(host, laning === undefined ? followed : withLane(followed, laning));
@@ -222,7 +222,7 @@ function asWorkflow({ endsSilently }: Host, made: Plan): Workflow {
   return parts as unknown as Workflow;
 }
 
-/** Announces no end of the plan's executions, or of their children's. */
+/** Changes the plan and its children's so that their ends are not announced. */
 const silent = (plan: Plan): Plan => ({
   ...plan,
   announceEnds: false,
@@ -233,7 +233,10 @@ const silent = (plan: Plan): Plan => ({
   }),
 });
 
-/** With steps that may fail, or with wrong answers, some lists have one part and a few items more. */
+/**
+ * The share of lists that are slightly longer than one part, in worlds with steps that may fail or with wrong
+ * answers.
+ */
 const JUST_IN_PARTS = 0.24;
 
 const listOf = (drawn: number[], { tolerance, answers }: Host): number[] => {

@@ -36,17 +36,19 @@ const STALLING_SHARE = 0.9;
 /** The whole container dies: nothing is recorded. */
 const FORGOTTEN_SHARE = 0.1;
 const LATE_SHARE = 0.8;
-/** Long enough for another attempt to begin, and mostly before the process deadline. */
+/**
+ * The delay of a late record: long enough for another attempt to begin, mostly before the process deadline.
+ */
 const LATE_MS = [8_000, 40_000] as const;
-/** The share of late records that come as soon as another attempt has begun, if one begins soon enough. */
+/** The share of late records that come just after another attempt has begun. */
 const BESIDE_SHARE = 0.85;
 const BESIDE_MS = 150_000;
 const LOOK_MS = 500;
 const TWICE_SHARE = 0.2;
-/** Containers live long: a death that is not recorded is waited for. */
+/** The process deadline in containers; an unrecorded death is waited for until then. */
 const LIFE_MS = 300_000;
 
-/** Steps that stall begin again soon, while the earlier process may still be alive. */
+/** Changes steps so that a stalled one is retried soon, while the earlier process may still be alive. */
 export function withContainers(plan: Plan, choice: Choice): Plan {
   const steps = plan.steps.map((step): PlanStep => {
     if (step.kind === 'child') return { ...step, plan: withContainers(step.plan, choice) };
@@ -71,11 +73,11 @@ function stalling(step: AgentStep, choice: Choice): AgentStep {
 
 export interface Container {
   readonly listener: AttemptListener;
-  /** The message is over. */
+  /** Called when the message has been handled. */
   readonly over: () => void;
 }
 
-/** The worker of an invocation, or nothing if it is not in a container. */
+/** The worker of an invocation; undefined outside containers. */
 export function containerOf(host: Host, process: Process): Container | undefined {
   const { containers, events } = host;
   if (containers === undefined || !containers.chance(SHARE)) return undefined;
@@ -96,7 +98,7 @@ export function containerOf(host: Host, process: Process): Container | undefined
       },
     },
     over: () => {
-      // A process that has lost its lease is killed anyway; any other process has finished its attempt.
+      // Kills the process if it has lost its lease; otherwise it has finished its attempt.
       if (isLost) kill(host, process);
       else attempt = undefined;
     },
@@ -118,7 +120,7 @@ function mourn(host: Host, { skewMs }: Process, attempt: ClaimedAttempt): void {
   if (choice.chance(TWICE_SHARE)) events.plan(afterMs + choice.between(0, 60_000), record);
 }
 
-/** Records the death once another attempt has begun, or after a bounded time. */
+/** Records the death after another attempt has begun, or after a limited time. */
 function whenBeside(
   { events, external }: Host,
   { executionId, step, token }: ClaimedAttempt,
@@ -134,7 +136,7 @@ function whenBeside(
   look();
 }
 
-/** Under the lease a death ends an attempt of some mode; later it only changes a time. */
+/** Counts a death: during the lease it ends an attempt; later it only changes the process deadline. */
 export function countDeath(kinds: KindCounts, what: string, mode: string | undefined): void {
   if (what === 'process-died') kinds[mode === undefined ? 'deathLater' : 'deathUnderLease'] += 1;
 }
@@ -143,7 +145,7 @@ export function countDeath(kinds: KindCounts, what: string, mode: string | undef
 export class Running {
   readonly #processes = new Map<string, Set<Process>>();
 
-  /** The agent, observed by this world. Probes change nothing, so nothing has to wait for them. */
+  /** Wraps an agent to record its running calls, except probes, because they have no effects. */
   watched(process: Process, real: Implementation<unknown, unknown>): Implementation<unknown, unknown> {
     const { probe, undo } = real;
     return {

@@ -1,7 +1,7 @@
 /**
- * A command's effect on an execution, read from its records before and after a write.
+ * Finds a command's effect on an execution from the records before and after a write.
  *
- * Owns: which change belongs to which command. Does not own: who wrote it, and whether that was allowed
+ * Owns: assigning a change to a command. Does not own: the writer, and whether it was allowed
  * (`oracle-bulks.ts`, `oracle-commands.ts`).
  */
 
@@ -11,7 +11,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution } from '../../lib/core/records/state.ts';
 
 export interface Deed {
-  /** 'remembered': nothing had to change. */
+  /** The effect; 'remembered' if nothing had to change. */
   readonly what:
     | 'retried'
     | 'canceled'
@@ -21,7 +21,7 @@ export interface Deed {
     | 'approved'
     | 'rejected'
     | 'remembered';
-  /** The time since which its subject had failed, or had been asked. */
+  /** When its subject had failed, or was asked. */
   readonly since?: number;
   /** The question that was answered. */
   readonly incident?: number;

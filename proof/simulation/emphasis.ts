@@ -1,9 +1,8 @@
 /**
- * Worlds with an emphasis: coincidences of several unlikely events are likely in them, and other worlds pay
- * nothing for that.
+ * Emphases: some worlds make coincidences of several unlikely events likely, without changing other worlds.
  *
- * Owns: the list of these; what is frequent in each, how long its processes live, what its plans are like.
- * Does not own: which worlds have one (`traits.ts`).
+ * Owns: the list of emphases, with their fault rates, process lifetimes and plans. Does not own: which worlds
+ * have one (`traits.ts`).
  */
 
 import type { AgentStep, Plan, PlanStep, RetryStage } from '../../lib/core/plan/plan.ts';
@@ -12,23 +11,23 @@ import type { FaultKind } from './faults.ts';
 import type { Choice } from './plans.ts';
 
 export interface Emphasis {
-  /** Highest rates that replace those which the seed has drawn. */
+  /** The highest fault rates, which replace the drawn ones. */
   readonly rates: Partial<Readonly<Record<FaultKind, number>>>;
   readonly processMs: readonly number[];
-  /** The share of the slow answers that come just before the process's end. */
+  /** The share of slow answers that come just before the process's end. */
   readonly lastMoment: number;
-  /** 'extreme': a wrong clock is wrong by the most that is allowed. @default anything up to that */
+  /** 'extreme': a wrong clock is wrong by the allowed maximum. @default any amount up to it */
   readonly clocks?: 'extreme';
-  /** How many steps a plan has. @default as `plans.ts` draws */
+  /** The possible numbers of a plan's steps. @default as `plans.ts` draws */
   readonly counts?: readonly number[];
-  /** The most frequent answer of people, if it is offered. @default anything */
+  /** The most frequent answer of people, if it is offered. @default none */
   readonly answer?: Answer;
-  /** The share of the cancels that leave acts as they are. @default as for all (`clients.ts`) */
+  /** The share of cancels without undo. @default as for all (`clients.ts`) */
   readonly leaves?: number;
   readonly step: (choice: Choice, step: AgentStep) => AgentStep;
 }
 
-/** A process may have less time than an earlier one, as after a change of its function's time limit. */
+/** Process lifetimes; they differ as after a change of the function's timeout. */
 export const PROCESS_MS: readonly number[] = [90_000, 90_000, 45_000];
 export const LAST_MOMENT = 0.4;
 
@@ -39,7 +38,7 @@ const few = (choice: Choice, low: number, high: number): RetryStage => ({
   maxMs: 2_000,
 });
 
-/** Attempts that were given up act when their processes are about to end, while others undo their effects. */
+/** Attempts that were given up act just before their processes end, while their effects are being undone. */
 const LATE_EFFECTS: Emphasis = {
   rates: { slowService: 0.5, permanentFailure: 0.15, canceled: 0.3, skewedClock: 0.9 },
   processMs: [90_000, 90_000, 25_000, 20_000],
@@ -57,7 +56,7 @@ const LATE_EFFECTS: Emphasis = {
   }),
 };
 
-/** Undos that fail more often than they may be tried. */
+/** Undos that fail more often than their tries allow. */
 const STUBBORN_UNDOS: Emphasis = {
   rates: { transientUndoFailure: 0.8, permanentFailure: 0.15, canceled: 0.3 },
   processMs: PROCESS_MS,
@@ -65,7 +64,7 @@ const STUBBORN_UNDOS: Emphasis = {
   step: (choice, step) => (step.undo === 'none' ? step : { ...step, undo: few(choice, 1, 3) }),
 };
 
-/** Longer plans that are undone while a later step's outcome is unknown, or while it is paused. */
+/** Longer plans that are undone while a later step's outcome is unknown, or while the execution is paused. */
 const WAYS_BACK: Emphasis = {
   rates: { slowService: 0.5, permanentFailure: 0.1, paused: 0.5, canceled: 0.6 },
   processMs: PROCESS_MS,
@@ -83,7 +82,7 @@ const WAYS_BACK: Emphasis = {
 
 export const EMPHASES: readonly Emphasis[] = [LATE_EFFECTS, STUBBORN_UNDOS, WAYS_BACK];
 
-/** Changes the plan for a world's emphasis. */
+/** Changes the plan for the world's emphasis. */
 export const emphasised = (plan: Plan, emphasis: Emphasis, choice: Choice): Plan => ({
   ...plan,
   steps: plan.steps.map((one): PlanStep => {

@@ -1,9 +1,9 @@
 /**
- * The person who erases ended executions, and tries to erase others; and the processes that are frozen
- * meanwhile, and go on with what they have read before.
+ * Simulates a person who erases executions, ended and others, and processes that are frozen meanwhile and
+ * continue with old reads.
  *
- * Owns: which worlds have one, what is erased when, starts under an erased key. Does not own: what may be
- * erased (`scheduler/erase.ts`), what is judged (`oracle-erasures.ts`). It draws from its own random stream.
+ * Owns: which worlds have this person, the erasures, starts with an erased key. Does not own: what may be
+ * erased (`scheduler/erase.ts`), the judgement (`oracle-erasures.ts`). It draws from its own random stream.
  */
 
 import { BULK } from '../../lib/core/plan/built-in.ts';
@@ -18,22 +18,19 @@ import { call, type Host, portsOf, type Process, processOutside, schedulerFor } 
 const ERASE_STREAM = 0x0e_4a_5e_11;
 const WORLDS_SHARE = 0.06;
 
-/**
- * The share of found executions, over or not, and of those that belong to another execution, that this person
- * tries to erase.
- */
+/** The share of executions, ended or not and children included, that this person tries to erase. */
 const ASKED_SHARE = 0.5;
 const CHILD_SHARE = 0.05;
 /** An erasure without an answer is repeated. */
 const AGAIN_MS = 35_000;
-/** The share of erased executions whose start comes once more. */
+/** The share of erased executions that are started again. */
 const REPEATED_SHARE = 0.4;
 
-/** The share of the invocations that are frozen at some moment, some for longer than an erasure waits. */
+/** The share of invocations that are frozen, some for longer than an erasure waits. */
 const FROZEN_SHARE = 0.03;
 const FROZEN_WITHIN_MS = 100;
 const FROZEN_MS = [35_000, 400_000] as const;
-/** An erasure waits this long for what such a process had begun. */
+/** How long an erasure waits for work that such a process has begun. */
 const LONG_PROCESS_MS = 420_000;
 
 export function eraserOf(seed: number): Choice | undefined {
@@ -44,7 +41,7 @@ export function eraserOf(seed: number): Choice | undefined {
 /** @param repeat makes the client of this execution start it once more */
 export function startErasers(host: Host, repeat: (executionId: string) => void): void {
   const { erasing, events, external } = host;
-  // A file answers like the table, which does not know of erasures there.
+  // Not with a file, because its store does not see erasures of the table.
   if (erasing === undefined || external.file !== undefined) return;
   const look = (): void => {
     for (const id of external.table.ids()) {
@@ -56,7 +53,7 @@ export function startErasers(host: Host, repeat: (executionId: string) => void):
   events.plan(erasing.between(30_000, 90_000), look);
 }
 
-/** Repeats until there is an answer, as a person does whose call was interrupted. */
+/** Repeats the call until there is an answer. */
 function eraseOne(host: Host, id: string, repeat: (id: string) => void): void {
   const { erasing, erasures, events, kinds } = host;
   const process = processOutside(host);
@@ -107,7 +104,7 @@ function erasureFor(host: Host, process: Process): Erasure {
   };
 }
 
-/** Some invocations stop in the middle, and go on when others have done their work, and erased it. */
+/** Freezes some invocations, which continue when others have done their work and erased it. */
 export function freezeSome({ erasing, events, faults }: Host, process: Process): void {
   if (erasing === undefined || faults.healed() || !erasing.chance(FROZEN_SHARE)) return;
   process.processDeadlineAt = events.now + LONG_PROCESS_MS;

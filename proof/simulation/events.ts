@@ -1,8 +1,8 @@
 /**
  * Virtual time: a heap of future events.
  *
- * Owns: their order (by time, then by the order in which they were planned, so that it is repeatable). Does
- * not own: what they do.
+ * Owns: their order: by time, then by the order of planning, so that it is reproducible. Does not own: what
+ * they do.
  */
 
 interface Planned {
@@ -11,7 +11,7 @@ interface Planned {
   readonly run: Happening;
 }
 
-/** @returns false if it had no effect: no promise resolved, so there is nothing to wait for */
+/** @returns false if it resolved no promise */
 export type Happening = () => unknown;
 
 export class EventQueue {
@@ -47,7 +47,7 @@ export class EventQueue {
   }
 
   /**
-   * Moves time to the next event and runs it, and further ones while they have no effect.
+   * Advances to the next event and runs it, and further ones until one has an effect.
    * @returns false if no event is left
    */
   step(): boolean {

@@ -1,9 +1,8 @@
 /**
- * The external party that answers callbacks and approvals: in time, too early, twice, with a failure, or
- * never.
+ * Simulates the external party: it answers callbacks and approvals in time, too early, twice, with a failure,
+ * or never.
  *
- * Owns: who answers what and when. Only a party that was given a token has it: this one reads it from the
- * execution's record, as a step that passes it on would.
+ * Owns: the answers and their times. It reads tokens from the execution's record.
  */
 
 import { type CallbackStep, isCallback, type Plan } from '../../lib/core/plan/plan.ts';
@@ -46,7 +45,7 @@ const STALE: ReadonlySet<string> = new Set(['failed', 'fenced']);
 function consider(host: Host, state: Snapshot, step: CallbackStep): void {
   const { choice, faults } = host;
   const record = state.steps[step.name];
-  // After a retry of the execution the party is asked once more.
+  // After a retry of the execution the party is asked again.
   const isStale = record !== undefined && record.epoch < state.execution.epoch && STALE.has(record.status);
   const status = isStale ? undefined : record?.status;
   const isLate = status === 'failed' || status === 'done';
@@ -68,14 +67,14 @@ function consider(host: Host, state: Snapshot, step: CallbackStep): void {
         : ({ kind: 'complete', output: {} } as const);
   const { said, by } = step.kind === 'approval' ? signed(host, state, answer) : { said: answer };
   for (let at = 0; at < times; at += 1) {
-    // If the answer is refused, or the reply is lost, the external party answers again later.
+    // After a refusal or a lost reply, the party answers again later.
     closeCallback(schedulerFor(host), token, said, by).catch(({ code }: { readonly code?: string }) => {
       if (code === 'not-another') host.kinds.refusedToSame += 1;
     });
   }
 }
 
-/** If people are known, the answer to an approval carries a mark of its call. */
+/** In a world with people, an approval's answer has a mark of its call. */
 function signed({ cast, external }: Host, state: Snapshot, answer: CallbackAnswer): Signed {
   const root = external.table.read(rootOf(state.execution.id))?.execution;
   if (cast === undefined || root === undefined) return { said: answer };

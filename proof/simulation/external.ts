@@ -1,7 +1,6 @@
 /**
- * Everything outside the processes of a world: its store, its queues, its event bus.
- *
- * Owns: the shape. Does not own: how a process reaches it (`process.ts`), how it is made (`world.ts`).
+ * The parts of a world outside its processes: store, queues, event bus. Owns: the type. Does not own: how a
+ * process reaches it (`process.ts`), how it is made (`world.ts`).
  */
 
 import type { Breakers, Presences, RandomSource, Rates } from '../../lib/core/ports.ts';
@@ -13,10 +12,10 @@ import type { FileStore } from './file-store.ts';
 import type { WorldValues } from './values.ts';
 import type { OwedNews } from '../../lib/core/decisions/news.ts';
 
-/** The target of calls: it answers at once, and only the world's own clock moves it. */
+/** The store in memory; it answers at once, by the world's clock. */
 export interface External {
   readonly table: MemoryTable;
-  /** The file that answers the roles instead, in a world that has one. */
+  /** In a world over a file, the store that answers the roles instead. */
   readonly file?: FileStore;
   /** Present in a world whose values are stored outside the table. */
   readonly values?: WorldValues;

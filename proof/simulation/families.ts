@@ -1,8 +1,8 @@
 /**
- * The executions of a step as the oracle finds them: by their ids, of all epochs and all tries, whatever the
- * parent's record says.
+ * Finds the child executions of a step by their ids, of all epochs and tries, independently of the parent's
+ * record.
  *
- * Owns: the spelling of these ids, written a second time. Does not own: the judgement of them.
+ * Owns: a second implementation of these ids. Does not own: judging the executions.
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -20,9 +20,7 @@ export interface Others {
   readonly planOf: (executionId: string) => Plan | undefined;
 }
 
-/**
- * Lists are short here, so this many ids beyond those that the parent knows find any that it does not know.
- */
+/** How many ids are tried beyond those in the parent's record, enough for short lists. */
 const UNKNOWN_TO_PARENT = 8;
 
 export const hasTries = (step: PlanStep): boolean =>
@@ -38,7 +36,8 @@ export function childrenOf(
   const found: Snapshot[] = [];
   for (let index = 0; index < Math.max(count, UNKNOWN_TO_PARENT); index += 1)
     for (let of = 1; of <= epoch; of += 1)
-      // The place of a try is taken before the next one is recorded.
+      // The next try's execution is created before it is recorded, so tries are searched until one is
+      // missing.
       for (let at = 1; at === 1 || hasTries(step); at += 1) {
         const suffix = of === 1 && at === 1 ? '' : `-e${of}t${at}`;
         const child = read(`${id}.${keyPartOf(step.name)}.${index}${suffix}`);
@@ -48,11 +47,11 @@ export function childrenOf(
   return found;
 }
 
-/** Effects of an execution and its descendants that are in place although they must be undone with it. */
+/** The effects of an execution and its descendants in place that must be undone with it. */
 export function standsIn(state: Snapshot, { read, planOf }: Others, ledger: Ledger): string[] {
   const { execution, steps } = state;
   return (planOf(execution.id)?.steps ?? []).flatMap((step) => {
-    // Effects of an execution that is not undone with its parent do not count.
+    // Skips a child that is not undone with its parent.
     if (step.kind === 'child' && step.undo === 'none' && step.pointOfNoReturn !== true) return [];
     if (step.kind === 'map' && step.each.undo === 'none') return [];
     if (step.kind === 'child' || step.kind === 'map')
@@ -66,13 +65,13 @@ export function standsIn(state: Snapshot, { read, planOf }: Others, ledger: Ledg
 }
 
 /**
- * Until when attempts in the executions of a step, at any depth, may still act; those that were recalled, or
- * never acted, do not count.
+ * Until when attempts in a step's child executions, at any depth, may act, except recalled ones and those
+ * that never acted.
  */
 export function actsUntilIn(execution: Execution, step: PlanStep, { read, planOf }: Others): number {
   let until = 0;
   for (const child of childrenOf(execution, step, read)) {
-    // Late acts of a round that succeeded disturb nothing that follows it.
+    // Late acts of a successful round are harmless.
     if (step.kind === 'child' && step.rounds !== undefined && child.execution.status === 'succeeded')
       continue;
     for (const inner of planOf(child.execution.id)?.steps ?? []) {

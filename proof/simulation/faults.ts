@@ -1,8 +1,8 @@
 /**
- * The possible faults of a simulated world, and how frequent each is in this one.
+ * The kinds of faults of a simulated world, and their rates.
  *
- * Owns: the kinds of faults, the swarm (each seed switches each kind on or off and draws its rate), the
- * counts. A run in which a kind never struck proves nothing about it, so the counts are part of every result.
+ * Owns: the kinds, the swarm (each seed switches each kind on or off and draws its rate), the counts. The
+ * counts are part of every result, because a run without a kind proves nothing about it.
  */
 
 import type { Emphasis } from './emphasis.ts';
@@ -28,7 +28,7 @@ const OF_PEOPLE_AND_WORLDS = [
   'strangeText',
 ] as const;
 
-/** Rates are drawn in this order: another order would change the world of every seed. */
+/** The order of drawing the rates; another order would change the world of every seed. */
 const DRAWN_KINDS = [
   'crashBefore',
   'crashAfter',
@@ -52,7 +52,7 @@ const DRAWN_KINDS = [
   'noSupervisor',
   ...OF_PEOPLE_AND_WORLDS,
 ] as const;
-/** Kinds with a random stream of their own come last, so that the worlds of existing seeds do not change. */
+/** All kinds. Those with their own random stream come last, so that existing seeds' worlds do not change. */
 export const FAULT_KINDS = [
   ...DRAWN_KINDS,
   'refusedIndex',
@@ -69,13 +69,11 @@ const CALL_FAULTS = ['crashBefore', 'crashAfter', 'frozenAgent', 'throttled', 'a
 type CallFault = (typeof CALL_FAULTS)[number];
 
 export interface Faults {
-  /** Whether this fault strikes now; counts it. Never, once the world is healed. */
+  /** Whether this fault occurs now, and counts it; never after the heal. */
   readonly injects: (kind: DrawnKind) => boolean;
-  /** Does the same for a fault that was drawn from a random stream of its own. */
+  /** The same for a fault with its own random stream. */
   readonly strikes: (kind: Exclude<FaultKind, DrawnKind>) => boolean;
-  /**
-   * The fault of a call that strikes now, one at most: it takes one throw, because there are so many calls.
-   */
+  /** The fault of a call, at most one. It takes only one random number, because there are many calls. */
   readonly ofCall: () => CallFault | undefined;
   readonly counts: FaultCounts;
   readonly heal: () => void;
@@ -127,7 +125,7 @@ const HIGHEST_RATE: Readonly<Record<DrawnKind, number>> = {
   strangeText: 0.2,
 };
 
-/** Rare enough already, even in a mild world. */
+/** Kinds that are not made rarer in mild worlds. */
 const NOT_MILDER: ReadonlySet<FaultKind> = new Set(['permanentUndoFailure', ...OF_PEOPLE_AND_WORLDS]);
 
 /**
@@ -145,8 +143,8 @@ const MASKED: ReadonlySet<FaultKind> = new Set([
 ]);
 
 /**
- * @param only these of the kinds that are on strike; the random source is used for all of them, so that the
- * world is the same until the first fault that is left out
+ * @param only the kinds that may occur; random numbers are drawn for all kinds, so that the world is the same
+ * until the first left-out fault
  * @param often highest rates that replace the drawn ones
  */
 export function swarm(
@@ -156,8 +154,8 @@ export function swarm(
   often: Emphasis['rates'] = {},
 ): Faults {
   const counts = noCounts();
-  // Stormy worlds find bugs that need many faults at once, mild worlds those that need a single fault. Most
-  // worlds are mild.
+  // Most worlds are mild: they find bugs that need a single fault; stormy ones find those that need many at
+  // once.
   const intensity = choice.random() ** 2;
   const rates = Object.fromEntries(
     DRAWN_KINDS.map((kind) => {

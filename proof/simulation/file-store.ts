@@ -1,11 +1,11 @@
 /**
- * A world's store over a SQLite file: the store of `serve`, asked the same as the table in memory.
+ * A world's store over a SQLite file: the store of `serve` gets the same requests as the table in memory.
  *
- * Owns: its requests, that both answer the same, and whether an answer is still to come. Does not own: the
- * stack (`serve/sqlite`, `serve/known-executions.ts`), the records by which the world judges.
+ * Owns: the requests, comparing both answers, and whether an answer is pending. Does not own: the stack
+ * (`serve/sqlite`, `serve/known-executions.ts`), the records for judging.
  *
- * Roles get the answers of the file. It answers in turns of the event loop, so a world stops until then
- * (`run.ts`): the same seed is the same world over either. Pages and their cursors are its own.
+ * Roles get the file's answers. It answers in turns of the event loop, so the world stops until then
+ * (`run.ts`), and a seed has the same world over either store. Pages and cursors differ.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -34,7 +34,7 @@ export class FileStore {
     this.#store = this.#opened();
   }
 
-  /** An answer is still to come. */
+  /** Whether an answer is pending. */
   get isAsked(): boolean {
     return this.#asked > 0;
   }
@@ -44,12 +44,12 @@ export class FileStore {
     const answer = call(this.#store).finally(() => {
       this.#asked -= 1;
     });
-    // The process that asked may be dead by now.
+    // Prevents an unhandled rejection, because the calling process may be dead.
     answer.catch(() => undefined);
     return answer;
   }
 
-  /** Asks the file what the table in memory has answered. */
+  /** Makes the same call to the file, and compares its answer with the table's. */
   same<Answer>(expected: Answer, call: (store: Store) => Promise<Answer>): Promise<Answer> {
     return this.ask(async (store) => {
       const answer = await call(store);
@@ -59,10 +59,7 @@ export class FileStore {
     });
   }
 
-  /**
-   * The write as the table in memory stores it: it has no input beside a record, and so none that a writer
-   * has not read.
-   */
+  /** Converts the write to the table's form, in which the input is in the record. */
   inTable(write: Write, stored: Execution | undefined): Write {
     const { execution } = write;
     if (execution === undefined || stored === undefined) return write;
@@ -74,7 +71,7 @@ export class FileStore {
     return store.due(shard, untilAt - this.#index.lagMs(), cursor, this.#index.page);
   }
 
-  /** Simulates the end of its retention, and a process that has begun since. */
+  /** Removes an expired execution, and forgets it as a new process would. */
   expire(executionId: string): void {
     const gone = new DeleteItemCommand({ TableName: TABLE_NAME, Key: executionKey(executionId) });
     void this.ask(() => this.#database.client.send(gone));
@@ -91,9 +88,7 @@ export class FileStore {
   }
 }
 
-/**
- * The execution, read alone or not, with its input where the other has it: within the record or beside it.
- */
+/** Moves an execution's input to where the other answer has it: in the record or beside it. */
 function withInput<Answer>(answer: Answer, other: Answer): Answer {
   if (typeof answer !== 'object' || answer === null) return answer;
   if ('execution' in answer) {
@@ -108,7 +103,7 @@ function withInput<Answer>(answer: Answer, other: Answer): Answer {
   return (isBeside ? { ...rest, input } : rest) as Answer;
 }
 
-/** The first difference between them, and its place. */
+/** The first difference between two answers, with its path. */
 function difference(answer: unknown, expected: unknown, at = ''): string {
   const [own, other] = [
     Object(answer) as Record<string, unknown>,

@@ -1,16 +1,16 @@
 /**
- * Workflows whose groups of steps are tried again as a whole: changes a plan for a world that has this trait.
+ * The trait of worlds with groups of steps that are retried as a whole: changes their plans.
  *
  * Owns: the share of such steps, and their recoveries. Does not own: which worlds have the trait
- * (`traits.ts`), what is judged (`oracle-groups.ts`). It draws from its own random stream, so other worlds
- * are unchanged.
+ * (`traits.ts`), the judgement (`oracle-groups.ts`). It draws from its own random stream, so other worlds are
+ * unchanged.
  */
 
 import type { AgentStep, ChildStage, ChildStep, MapStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 
-/** The frequent faults where groups are tried again. */
+/** The fault rates in such worlds. */
 export const GROUP_RATES: Emphasis['rates'] = {
   permanentFailure: 0.3,
   lostReply: 0.2,

@@ -1,8 +1,8 @@
 /**
- * The state of an index a few seconds ago: it follows the table late, and a reader sees the older state.
+ * Reconstructs the state of an index a few seconds ago, because an index lags behind its table.
  *
- * Owns: the states that writes have replaced, for as long as an index may lag. Does not own: how far one lags
- * (`world.ts`), which of the states an index contains (`lib/memory/table.ts`).
+ * Owns: the replaced states, kept as long as an index may lag. Does not own: how far it lags (`world.ts`),
+ * which states an index contains (`lib/memory/table.ts`).
  */
 
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -28,7 +28,7 @@ export class IndexHistory {
     this.#replaced.push({ at, id, state });
   }
 
-  /** Every execution as it was then. */
+  /** Every execution's state at that time. */
   asOf(at: number, now: Iterable<Snapshot>): Snapshot[] {
     const changed = new Map<string, Snapshot | undefined>();
     for (const one of this.#replaced) if (one.at > at && !changed.has(one.id)) changed.set(one.id, one.state);

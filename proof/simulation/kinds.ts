@@ -1,7 +1,7 @@
 /**
- * Events that a run must have seen besides faults: events of the protocol that are rare by chance, counted.
+ * Counts rare events of the protocol that, besides faults, a run must contain.
  *
- * Owns: the list. A run in which one of them never occurred proves nothing about it, as with a kind of fault.
+ * Owns: the list. As with faults, a run without an event proves nothing about it.
  */
 
 export const KINDS = [
@@ -195,7 +195,7 @@ export const KINDS = [
   'refusedToSame',
 ] as const;
 export type Kind = (typeof KINDS)[number];
-/** The least counts of events that are not rare, in this many executions; in fewer, in proportion. */
+/** The minimum counts of frequent events for this many executions; for fewer, in proportion. */
 const OFTEN: Partial<Record<Kind, number>> = {
   executionRetried: 1_000,
   inputGiven: 1_000,
@@ -204,7 +204,7 @@ const OFTEN: Partial<Record<Kind, number>> = {
 };
 const OF_EXECUTIONS = 200_000;
 
-/** The events that occurred too seldom for a run of this many executions to have tested them. */
+/** The events that were too rare in a run of this many executions. */
 export const tooRare = (kinds: Readonly<Record<string, number>>, executions: number): Kind[] =>
   KINDS.filter((kind) => (kinds[kind] ?? 0) < Math.max(1, ((OFTEN[kind] ?? 0) * executions) / OF_EXECUTIONS));
 

@@ -1,7 +1,7 @@
 /**
- * The presence of supervisors as a simulated process reads it, and the knowledge of warm processes.
+ * Gives simulated processes their reads of supervisors' presence, which warm processes cache.
  *
- * Owns: which processes share their knowledge. Does not own: the result of a call for a supervisor
+ * Owns: which processes share a cache. Does not own: the result of a call for a supervisor
  * (`supervisors.ts`).
  */
 

@@ -1,8 +1,8 @@
 /**
- * Workflows in lanes: changes a plan for a world that has this trait, and gives its processes lanes.
+ * The trait of worlds with lanes: changes their plans, and gives their processes the lanes' store.
  *
- * Owns: the share of such workflows, which lane each has. Does not own: which worlds have the trait
- * (`traits.ts`), what is judged (`oracle-lanes.ts`). It draws from its own random stream, so other worlds are
+ * Owns: the share of such workflows, and their lanes. Does not own: which worlds have the trait
+ * (`traits.ts`), the judgement (`oracle-lanes.ts`). It draws from its own random stream, so other worlds are
  * unchanged.
  */
 
@@ -14,7 +14,7 @@ import type { Emphasis } from './emphasis.ts';
 import type { OracleLanes } from './oracle-lanes.ts';
 import type { Choice } from './plans.ts';
 
-/** The frequent faults where executions wait for each other. */
+/** The fault rates in such worlds. */
 export const LANE_RATES: Emphasis['rates'] = {
   canceled: 0.2,
   paused: 0.25,
@@ -27,7 +27,7 @@ const LANE_SHARE = 0.8;
 const BELOW_SHARE = 0.5;
 const SHARED_SHARE = 0.3;
 const MINUTE_MS = 60_000;
-/** How many keys there are. */
+/** The number of different keys. */
 export const ACCOUNTS = 3;
 
 export function withLane(plan: Plan, choice: Choice): Plan {
@@ -45,7 +45,7 @@ export function withLane(plan: Plan, choice: Choice): Plan {
   return { ...plan, steps: inLane(lane, plan.steps) };
 }
 
-/** On-failure steps of children would act outside the lane. */
+/** Whether the step has on-failure steps in children, which would act outside the lane. */
 const hasLateSteps = (step: PlanStep): boolean => {
   const inner = step.kind === 'map' ? step.each : step;
   return (
@@ -53,7 +53,7 @@ const hasLateSteps = (step: PlanStep): boolean => {
   );
 };
 
-/** A child that is not undone with the execution above may have a lane of its own. */
+/** Gives a lane to a child that is not undone with its parent. */
 function withLaneBelow(step: PlanStep, choice: Choice): PlanStep {
   if (step.kind !== 'child' || step.undo !== 'none' || step.rounds?.byAgent === true) return step;
   const { plan } = step;

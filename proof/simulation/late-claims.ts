@@ -1,7 +1,7 @@
 /**
- * Operators who pause an execution while a process claims a step of it, slowly.
+ * Simulates operators who pause an execution during a slow claim of one of its steps.
  *
- * Owns: how long the claim takes. Does not own: what may begin in a pause (`oracle-times.ts`).
+ * Owns: the duration of the claim. Does not own: what may begin in a pause (`oracle-times.ts`).
  */
 
 import type { Ports, Store } from '../../lib/core/ports.ts';
@@ -16,10 +16,10 @@ import type { Host, Process } from './process.ts';
 const PAUSED_AT_CLAIM = 0.05;
 const READ_MS = [0, 20_000] as const;
 const WRITE_MS = [0, 12_000] as const;
-/** A try that is sent later comes from a process that was frozen. */
+/** Later writes can only come from a process that was frozen. */
 const LATEST_TRY_MS = 6_000;
 
-/** The ports of a process in a world with pauses: an operator interferes with its claims. */
+/** Wraps the ports of a process so that an operator pauses during its claims. */
 export function pausedAtClaims<Own extends Pick<Ports, 'store'>>(
   host: Host,
   process: Process,
@@ -59,7 +59,7 @@ export function pausedAtClaims<Own extends Pick<Ports, 'store'>>(
 const isClaim = ({ step }: Write, token: string | undefined): boolean =>
   step?.leaseUntil !== undefined && step.heartbeat === 0 && step.token !== token;
 
-/** @returns whether it is paused now */
+/** Perhaps pauses the execution. @returns whether it did */
 function pausesNow(host: Host, choice: Choice, id: string): boolean {
   const execution = host.external.table.read(id)?.execution;
   if (execution === undefined || host.faults.healed() || !choice.chance(PAUSED_AT_CLAIM)) return false;

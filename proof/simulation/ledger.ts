@@ -1,25 +1,25 @@
 /**
- * The external services' own ledger: which effects took place, by effect key and by the service that
- * performed them. Independent of the state table.
+ * The external services' ledger: records all effects by effect key and service, independently of the state
+ * table.
  *
- * Owns: the truth about effects, and its violations. An `idempotent` service has the effect of one key once
- * until it is undone; any other has it again with every request. How services treat a key that they know is
- * drawn for a world.
+ * Owns: the truth about effects, and finding violations. An `idempotent` service performs the effect of a key
+ * once until it is undone; other services perform it with every request. How services treat a known key is
+ * drawn for each world.
  *
- * S6 no effect twice, at no service. S10 no forward effect after its undo began; compensated means that
- * nothing is left; the agent that performed an effect also undoes it, with the same input. S18 a known key
- * gets no other request.
+ * S6 no effect occurs twice at a service. S10 no effect occurs after its undo began; 'compensated' means that
+ * no effect is left; an effect is undone by the agent that performed it, with the same input. S18 a known key
+ * never gets a different request.
  */
 
 import type { Effect } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
 
-/** How a service treats a known key: it acts again, repeats its answer, or refuses another request. */
+/** How a service treats a known key: it acts again, repeats its answer, or refuses a different request. */
 export const KEY_MODES = ['acts', 'replays', 'refuses'] as const;
 export type KeyMode = (typeof KEY_MODES)[number];
 
-/** The service that is asked, and its input. */
+/** The called service, and the input. */
 export interface Request {
   readonly service: string;
   readonly input: unknown;
@@ -33,7 +33,7 @@ interface Entry {
   undoBegan: boolean;
 }
 
-/** All keys of one step of one execution; a later key continues where the first one ends. */
+/** The effects of all keys of one step; later keys extend the first one. */
 interface Place {
   readonly keys: Map<string, Entry>;
   performed: number;
@@ -47,9 +47,9 @@ export class Ledger {
   readonly #mode: KeyMode;
   readonly #places = new Map<string, Place>();
   readonly violations: string[] = [];
-  /** Places for which a probe said, under any of their keys, that undone work is done. */
+  /** Steps for which a probe has wrongly reported work as done. */
   readonly #mistaken = new Set<string>();
-  /** Lives of executions that were erased: nothing of them acts, or is undone, any more. */
+  /** The lives of erased executions: none of their steps may act or be undone. */
   erased: ReadonlySet<string> = new Set();
 
   constructor(mode: KeyMode = 'acts') {
@@ -65,7 +65,7 @@ export class Ledger {
     return place;
   }
 
-  /** @throws PermanentError of a service that refuses another request under a key that it knows */
+  /** @throws PermanentError if the service refuses a different request under a known key */
   perform(key: string, request: Request, effect: Effect): void {
     this.#judgeErased(key);
     const place = this.#place(key);
@@ -107,17 +107,17 @@ export class Ledger {
     entry.live.delete(request.service);
   }
 
-  /** The service gives up work that it had accepted: nothing of it is in effect. */
+  /** Records that the service gave up accepted work, so that it has no effect. */
   dropped(key: string, { service }: Request): void {
     const place = this.#place(key);
     const entry = place.keys.get(key);
     place.performed -= entry?.live.get(service) ?? 0;
     entry?.live.delete(service);
-    // It forgets the key with the work.
+    // The service forgets the key too.
     if (entry?.live.size === 0 && !entry.undoBegan) place.keys.delete(key);
   }
 
-  /** The agent that had to do the work asks its service what was done under the key. */
+  /** A probe by the agent: whether its service has performed the request. */
   find(key: string, request: Request): boolean {
     const entry = this.#place(key).keys.get(key);
     if (entry !== undefined && entry.of !== textOf(request))
@@ -143,7 +143,7 @@ export class Ledger {
     return this.#mistaken.has(placeOf(key));
   }
 
-  /** Whether anything of a step is in effect. @param key any of its keys */
+  /** Whether a step has an effect in place. @param key any of its keys */
   isLive(key: string): boolean {
     return [...(this.#places.get(placeOf(key))?.keys.values() ?? [])].some(({ live }) => live.size > 0);
   }

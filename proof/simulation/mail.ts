@@ -1,9 +1,9 @@
 /**
- * Workflows that take messages, and their senders, who send early, late, twice, to paused and to ended
- * executions, and from processes that die once the message is written.
+ * The trait of worlds with messages: changes their plans, and simulates senders, who send early, late, twice,
+ * to paused and ended executions, and from processes that die after the message is written.
  *
- * Owns: the share of such steps, who sends what when. Does not own: which worlds have the trait
- * (`traits.ts`), what is judged (`oracle-mail.ts`). It draws from its own random stream.
+ * Owns: the share of such steps, the sends and their times. Does not own: which worlds have the trait
+ * (`traits.ts`), the judgement (`oracle-mail.ts`). It draws from its own random stream.
  */
 
 import { messagesOf, type Plan, type PlanStep, type ReceiveStep } from '../../lib/core/plan/plan.ts';
@@ -16,7 +16,7 @@ import { type Host, kill, planOf, type Process, schedulerFor } from './process.t
 
 /** The share of the steps that wait for a message before they begin. */
 const WAITING_SHARE = 0.45;
-/** The share of the workflows that end with one. */
+/** The share of workflows that end with such a step. */
 const LAST_SHARE = 0.4;
 const NAMES = ['paid', 'moved'] as const;
 const TIMES = [60_000, 300_000, 300_000, 3_600_000] as const;
@@ -44,7 +44,7 @@ const receiveStep = (name: string, after: readonly string[], choice: Choice): Re
   ...(choice.chance(0.6) ? { otherwise: 'continue' as const } : {}),
 });
 
-/** The share of the senders that die after their message is written and before the mailbox is read. */
+/** The share of senders that die after writing their message and before reading the mailbox. */
 const DIES_SHARE = 0.12;
 
 export function mayDie(host: Host, sender: Process): void {
@@ -52,16 +52,13 @@ export function mayDie(host: Host, sender: Process): void {
   if (sending?.chance(DIES_SHARE) === true && faults.strikes('deadSender')) kill(host, sender);
 }
 
-/** An execution is sent at most this many messages more than it can take. */
+/** How many messages more than it can take an execution may get. */
 const TOO_MANY = 1;
 const SENT_SHARE = 0.4;
-/**
- * The share of the sends that repeat the latest message id, and the share of the ended executions that are
- * sent a message.
- */
+/** The share of sends that repeat the latest message id, and of ended executions that get a message. */
 const AGAIN_SHARE = 0.15;
 const LATE_SHARE = 0.004;
-/** The share of the senders without an answer that send the message again while faults last; later all do. */
+/** The share of senders without an answer that repeat the message while there are faults; later all do. */
 const COMES_AGAIN_SHARE = 0.5;
 const AGAIN_MS = 35_000;
 const LOOK_EVERY_MS = 60_000;
@@ -78,7 +75,7 @@ export function startSenders(host: Host): void {
   events.plan(sending.between(1_000, 15_000), look);
 }
 
-/** After the heal, judges from time to time which messages are left in the mailboxes. */
+/** After the heal, periodically judges the messages left in the mailboxes. */
 function watch({ events, faults, mail, over }: Host): void {
   let healedAt: number | undefined;
   const look = (): void => {

@@ -1,7 +1,7 @@
 /**
- * The simulated queues: messages get lost, duplicated, late and forged; an unhandled message comes again.
+ * Simulates the queues: messages are lost, duplicated, delayed and forged; unhandled ones are redelivered.
  *
- * Owns: deliveries, each of them an invocation of the agent's function. Does not own: what the function does.
+ * Owns: deliveries, each as an invocation of the agent's function. Does not own: what the function does.
  */
 
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
@@ -24,18 +24,18 @@ import { AGENT_NAMES, agentOf, noted, service } from './service.ts';
 
 const VISIBILITY_MS = 120_000;
 const MAX_RECEIVES = 5;
-/** How many warm processes one agent has. */
+/** The number of warm processes of an agent. */
 const WARM_PROCESSES = 4;
 const MAX_BATCH = 10;
 const GATHER_MS = 200;
 
-/** A message on its way to a process, and how often it has been received. */
+/** A message in delivery, and its receive count. */
 export interface Delivery {
   readonly send: Send;
   readonly receives: number;
 }
 
-/** @param longestDelayMs a delay that must be masked (C2) stays below every pickup time */
+/** @param longestDelayMs the longest delay; for faults to be masked (C2), below every pickup time */
 export function sendMessage(host: Host, send: Send, longestDelayMs: number): void {
   const { choice, events, faults } = host;
   if (faults.injects('lostMessage')) return;
@@ -49,7 +49,7 @@ export function sendMessage(host: Host, send: Send, longestDelayMs: number): voi
 }
 
 /**
- * Any hint at any time, in any queue; half of them are a true message that goes into a wrong queue at once.
+ * Sends a random hint at a random time to a random queue; half of them are real messages in a wrong queue.
  */
 function forge(host: Host, send: Send): void {
   const { choice, events } = host;
@@ -63,11 +63,11 @@ function forge(host: Host, send: Send): void {
   events.plan(copied ? 1 : choice.between(1, 60_000), () => deliver(host, forged, 1));
 }
 
-/** A message meets one of the agent's warm processes, or starts another one. */
+/** Picks one of the agent's warm processes for a message, or starts another. */
 function warmProcess({ choice, rates, warm }: Host, agent: string): Warm {
   const known = warm.get(agent) ?? [];
   if (known.length > 0 && choice.chance(0.9)) return choice.pick(known);
-  // The built-in agent calls no service.
+  // The built-in agent calls no service, so it has no rate.
   const perSecond = agent === BULK.name ? undefined : rates.perSecond;
   const cold = {
     breaker: new ProcessBreaker(agent),
@@ -77,13 +77,13 @@ function warmProcess({ choice, rates, warm }: Host, agent: string): Warm {
   return cold;
 }
 
-/** Gives a message the plan, as messages of a long execution have it. */
+/** Adds the plan to a message, as in messages of a long execution. */
 function hinted(host: Host, { message }: Send): Message {
   const plan = host.readsInPart ? host.external.table.read(message.execution)?.execution.plan : undefined;
   return plan === undefined ? message : { ...message, plan };
 }
 
-/** In a crowded world messages of one agent that come soon after each other are one batch. */
+/** Delivers a message; in a crowded world, together with other messages of the agent that come soon. */
 function deliver(host: Host, send: Send, receives: number): void {
   const { batches, choice, crowded, events } = host;
   const { agent } = send;
@@ -101,10 +101,7 @@ function deliver(host: Host, send: Send, receives: number): void {
   });
 }
 
-/**
- * One invocation of the agent's function; without an acknowledgement within the visibility time the message
- * comes back.
- */
+/** Invokes the agent's function. A message not acknowledged within the visibility time is redelivered. */
 function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const process = newProcess(host, host.choice.pick(host.emphasis?.processMs ?? PROCESS_MS));
   freezeSome(host, process);
@@ -137,8 +134,8 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
       )
       .finally(() => {
         left -= 1;
-        // The platform keeps the process warm, even after an error: author's code that has not returned goes
-        // on with the next message.
+        // The platform keeps the process warm, even after an error, so code that has not returned continues
+        // during the next message.
         if (left === 0) process.processDeadlineAt = Number.POSITIVE_INFINITY;
       });
     if (receives < MAX_RECEIVES)
@@ -157,7 +154,7 @@ function workerOf(host: Host, process: Process, agent: string): Worker {
 
 const ALONE: Neighbours = { has: () => false, of: () => Promise.reject(new Error('no other agent is here')) };
 
-/** A message that is handed over has the same content as one from a queue. */
+/** Makes the neighbours of a host; a kept message has the same content as one from a queue. */
 const neighboursIn = (
   carried: Carried,
   process: Process,

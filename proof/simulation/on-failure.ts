@@ -1,10 +1,10 @@
 /**
- * Workflows with on-failure steps: changes a plan for a world that has this trait, and makes the plan by
- * which the oracles see an execution that is following up.
+ * The trait of worlds with on-failure steps: changes their plans, and derives the plan by which the oracles
+ * judge an execution that is following up.
  *
- * Owns: the share of such workflows and steps, and that plan, written anew and not by calling the product's
- * code. Does not own: which worlds have the trait (`traits.ts`), what is judged (`oracle-on-failure.ts`). It
- * draws from its own random stream, so other worlds are unchanged.
+ * Owns: the share of such workflows and steps, and that plan, independently of the product's code. Does not
+ * own: which worlds have the trait (`traits.ts`), the judgement (`oracle-on-failure.ts`). It draws from its
+ * own random stream, so other worlds are unchanged.
  */
 
 import type { AgentStep, AskPersonStage, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -15,7 +15,7 @@ import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 
-/** The frequent faults where ends are followed up. */
+/** The fault rates in such worlds. */
 export const ON_FAILURE_RATES: Emphasis['rates'] = {
   permanentFailure: 0.35,
   lostReply: 0.4,
@@ -25,24 +25,21 @@ export const ON_FAILURE_RATES: Emphasis['rates'] = {
 };
 
 const SHARE = 0.8;
-/** The share of workflows that run such a child, beside a step that may fail meanwhile. */
+/** The share of workflows with such a child beside a step that may fail. */
 const WITHIN_SHARE = 0.8;
-/** The share of those that undo nothing themselves, so that both end as failed and may be retried. */
+/** The share of those without undo, so that parent and child end as failed and can be retried. */
 const KEPT_SHARE = 0.7;
 const HOUR_MS = 3_600_000;
 
-/**
- * Adds steps that follow an end without success, as most of its children have; or makes a plan that runs such
- * a plan.
- */
+/** Adds on-failure steps to the plan and most of its children, or wraps such a plan in a parent. */
 export function withOnFailure(plan: Plan, choice: Choice): Plan {
   const own = followedUp(plan, choice);
   return choice.chance(WITHIN_SHARE) ? around(own, choice) : own;
 }
 
 /**
- * Many ends of the child are noticed, retried with its parent or given up with it, while they are followed
- * up.
+ * Wraps the plan in a parent, so that ends of the child meet retries and ends of the parent while they are
+ * followed up.
  */
 function around(plan: Plan, choice: Choice): Plan {
   const isPoint = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
@@ -142,7 +139,7 @@ export function planSeen(plan: Plan, { status }: Pick<Execution, 'status'>): Pla
 
 export const isFollowing = (plan: Plan): boolean => following.has(plan);
 
-/** The records that count: from an earlier end, only claims and histories of an on-failure step remain. */
+/** The records for judging: of an on-failure step's earlier run, only claims and histories remain. */
 export function recordsSeen(plan: Plan, state: Snapshot): Snapshot {
   const { execution, steps } = state;
   if (execution.status !== 'following-up') return state;
@@ -150,7 +147,7 @@ export function recordsSeen(plan: Plan, state: Snapshot): Snapshot {
     const record = steps[name];
     if (record === undefined || record.epoch >= execution.epoch) return [];
     const { keyInput: _i, keySpent: _s, givenInput: _g, failure: _f, output: _o, ...rest } = record;
-    // Its token goes too: a late report about that end does not belong to this one.
+    // Removes the token too, because a late report about the earlier end does not count now.
     const { retryAt: _r, deferred: _d, afterFailure: _a, token: _t, mode: _m, ...kept } = rest;
     const fresh = { key: 1, keyVariant: 0, stage: 0, stageAttempt: 0, probes: 0, mayHaveActed: false };
     const attempts = record.attempts.map((attempt) => ({ epoch: record.epoch, ...attempt }));

@@ -1,8 +1,8 @@
 /**
- * The simulated operators: they pause, resume, and retry executions that failed or wait.
+ * Simulates operators who pause, resume and retry executions.
  *
- * Owns: when a command is given, and that some pauses are forgotten, so that the end of their time is seen
- * too. A command whose answer was lost is repeated under the same id.
+ * Owns: when each command is given. Some pauses are never resumed, so that their deadline passes. A command
+ * without an answer is repeated with the same id.
  */
 
 import type { Caller } from '../../lib/core/values/caller.ts';
@@ -18,10 +18,7 @@ import { type Host, type Process, processOutside, schedulerFor } from './process
 import { tryAgentsNow } from './try-now.ts';
 import { pauseAgents } from './whole-pauses.ts';
 
-/**
- * Operators read everything now and then, and pause some agents; after the heal they end what they began
- * before it.
- */
+/** Lets operators act from time to time; after the heal they end their pauses. */
 export function startOperators(host: Host): void {
   const { choice, events, external } = host;
   const forgotten = new Set<string>();
@@ -57,8 +54,8 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
 }
 
 /**
- * Gives the failed step of most executions another input, if an agent performs it: chosen by their ids, so
- * that no other choice of the world changes.
+ * Another input for the failed agent's step of most executions, chosen by their ids so that no other choice
+ * changes.
  */
 function otherInput({ external }: Host, { id, epoch }: Execution): { input?: Json; step?: string } {
   const number = Number.parseInt(id.slice(-1), 36) + epoch;
@@ -68,7 +65,7 @@ function otherInput({ external }: Host, { id, epoch }: Execution): { input?: Jso
   return { input: { given: true, epoch }, step: failed.name };
 }
 
-/** A person who sees a failure may retry at once: then the on-failure steps of a child may be under way. */
+/** Sometimes retries a failed execution at once, while a child's on-failure steps may be running. */
 export function retryAtOnce(host: Host, { executionId: id, status }: Ended): void {
   const { onFailure, events, external, faults } = host;
   if (onFailure === undefined || status !== 'failed' || faults.healed() || onFailure.chance(0.1)) return;
@@ -78,13 +75,13 @@ export function retryAtOnce(host: Host, { executionId: id, status }: Ended): voi
   });
 }
 
-/** In a world with bulk actions: the share of operators who see it paused and pause it, too. */
+/** The share of paused executions that are paused a second time, in a world with bulk actions. */
 const PAUSED_AGAIN = 0.25;
 
-/** A world ends in bounded time, even if a pause is forgotten. */
+/** The longest pause, so that a world ends in bounded time. */
 export const LONGEST_PAUSE_MS = 1_200_000;
 
-/** Gives a second pause: it may change nothing, and the execution may have been resumed before it. */
+/** Gives a second pause, which may have no effect, or come after the resume. */
 function pauseOnceMore(host: Host, id: string, number: number): void {
   if (host.bulks?.choice.chance(PAUSED_AGAIN) === true)
     give(host, id, `pause-too-${number}`, (to, asked) =>
@@ -97,7 +94,7 @@ type Ask = (
   asked: { readonly commandId: string; readonly by?: Caller },
 ) => Promise<unknown>;
 
-/** In a world with bulk actions: the share of commands that are repeated, after this time. */
+/** The share of commands that are repeated, after this time, in a world with bulk actions. */
 const REPEATED_SHARE = 0.3;
 const REPEATED_MS = [2_000, 90_000] as const;
 
@@ -108,7 +105,7 @@ export function give(host: Host, executionId: string, commandId: string, ask: As
   if (isTwice) giveOnce(host, executionId, commandId, ask);
 }
 
-/** After a refusal or a lost answer, another try comes later. */
+/** Gives a command once, and again later after a refusal or a lost answer. */
 export function giveOnce(host: Host, executionId: string, commandId: string, ask: Ask): void {
   const { bulks, events, faults, kinds } = host;
   const given = { executionId, commandId };
@@ -132,7 +129,7 @@ export function giveOnce(host: Host, executionId: string, commandId: string, ask
 const asksAnother = ({ executionId, commandId }: Given): boolean =>
   (executionId.charCodeAt(executionId.length - 1) + commandId.length) % 3 === 0;
 
-/** An operator who gives an id a second meaning gets a refusal, not an answer as if it were done. */
+/** Uses the id for a different command, which must be refused. */
 function askAnother(host: Host, process: Process, given: Given): void {
   const { executionId, commandId } = given;
   const asked = { commandId, withinMs: 1, ...callerIn(host) };

@@ -1,9 +1,9 @@
 /**
- * Accepted work, judged anew from the words of docs/ARCHITECTURE.md.
+ * Judges accepted work, independently, by the text of docs/ARCHITECTURE.md.
  *
- * Owns: how long it may act; that it is probed at its interval, once for each time; that only an answer, a
- * stop or the end of its time ends it. Does not own: that nothing before it is undone meanwhile
- * (`oracle-order.ts`, from the services' own book), which moves there are (`oracle-moves.ts`).
+ * Owns: how long accepted work may act; it is probed once at each interval; only an answer, a stop or its
+ * deadline ends it. Does not own: the order of undos (`oracle-order.ts`, by the services' own book), the
+ * legal moves (`oracle-moves.ts`).
  */
 
 import type { AgentStep, Plan } from '../../lib/core/plan/plan.ts';
@@ -18,7 +18,7 @@ const LAST_PROBES_MS = 600_000;
 /** An agent at the time of the latest attempt. */
 type Acted = Pick<AgentStep, 'effect' | 'acceptsMs' | 'settleMs'>;
 
-/** Until when work may act that a service has accepted, or may have accepted without anybody knowing. */
+/** Until when accepted work, or work that may have been accepted, may act. */
 export function acceptedTill({ effect, acceptsMs, settleMs }: Acted, record: Step): number {
   if (effect === 'none' || record.status === 'done' || record.status === 'compensated') return 0;
   if (!record.mayHaveActed) return 0;
@@ -28,7 +28,7 @@ export function acceptedTill({ effect, acceptsMs, settleMs }: Acted, record: Ste
   );
 }
 
-/** Whether the way back waits for it, because nothing can stop it. */
+/** Whether an undo of earlier steps waits for it, because it cannot be stopped. */
 export const isWaitedFor = (
   { effect, undo }: Pick<AgentStep, 'effect' | 'undo'>,
   { status }: Pick<Step, 'status'>,
@@ -88,7 +88,7 @@ function judgeBegin(
     problems.push(`S10 '${name}' was accepted until ${ms} ms after what its agent says`);
 }
 
-/** A probe is made when it is due; a second chain of messages would make it earlier. */
+/** Checks that a probe is not early, as one of a duplicate chain of messages would be. */
 function judgeClaim(
   problems: string[],
   { execution }: Snapshot,
@@ -106,7 +106,7 @@ function judgeClaim(
     problems.push(`S16 '${after.name}' is asked ${earlyMs} ms before it is due`);
 }
 
-/** It ends by an answer, or at its time. */
+/** Checks that it ends by an answer or at its deadline. */
 function judgeAnswer(
   problems: string[],
   known: Step,

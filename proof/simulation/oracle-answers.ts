@@ -1,9 +1,9 @@
 /**
- * Work that is done and whose answer is not an output, judged by the history of its step alone.
+ * Judges done work with an invalid output, by the history of its step.
  *
- * Owns: that a person is asked before it is undone, whatever the agent answered when it was asked again, that
- * a probed step is not performed anew, and that one of the items of an execution asks aloud. Does not own:
- * the question's time and its default (`oracle-times.ts`), what an end says of it (`oracle-standing.ts`).
+ * Owns: a person is asked before the work is undone, even after later probes; a probed step is not performed
+ * again; of the items in one execution, one question is announced. Does not own: the question's deadline and
+ * default (`oracle-times.ts`), the effects listed at an end (`oracle-standing.ts`).
  */
 
 import { asIncident, type Incident, isOpen, questionKey } from '../../lib/core/records/question.ts';
@@ -21,9 +21,8 @@ const isWrong = (attempt: Attempt | undefined): attempt is Attempt =>
   attempt !== undefined && CODES.has(attempt.failure?.code ?? '');
 
 /**
- * The latest attempt reported that the work is done, in an answer that is not an output. An attempt of an
- * earlier epoch has that epoch's number: after another end an on-failure step begins as if it had never been
- * performed (seed 330000120).
+ * The latest attempt, if it reported done work with an invalid output. Attempts of earlier epochs do not
+ * count: after another end, an on-failure step begins anew (seed 330000120).
  */
 export const wrongIn = (record: Step | undefined): Attempt | undefined => {
   const last = record?.attempts.findLast(({ mode }) => mode !== 'undo');
@@ -31,8 +30,8 @@ export const wrongIn = (record: Step | undefined): Attempt | undefined => {
 };
 
 /**
- * The latest attempt, if one reported the work done in an answer that is not an output, and none since then
- * gave an output, was undone or found that nothing was done: in any case the work is in effect.
+ * The latest attempt, if an earlier one reported done work with an invalid output, and none since then gave
+ * an output, was undone, or found that nothing was done: then the work is in effect.
  */
 function triedSinceDone({ attempts, key }: Step): Attempt | undefined {
   const last = attempts.findLast(({ mode }) => mode !== 'undo');
@@ -84,7 +83,7 @@ export function judgeAnswers(
   const wrong = wrongIn(known);
   if (wrong === undefined) return;
   const planned = plan.steps.find(({ name }) => name === step.name);
-  // News about what follows an end is announced once more with the next end (seed 3002).
+  // Failures of on-failure steps are announced again with the next end (seed 3002).
   const isOfNextEnd = isFollowing(plan) && known.status === 'ready';
   if (
     step.mode === 'execute' &&

@@ -1,10 +1,10 @@
 /**
- * Attempts, judged by the agent that performs them, of the step or of a stage.
+ * Judges attempts by the limits of their agent, that of the step or of a stage.
  *
- * Owns: P4 a lease does not outlast the time without progress, and no attempt is given up for that before it,
- * or without such a time; who else judges an attempt. Does not own: how many tries there are
- * (`oracle-tries.ts`), when a next stage begins (`oracle-stages.ts`), accepted work (`oracle-accepted.ts`),
- * who may renew a lease (`oracle-writers.ts`), that the end of a lease is noticed (`oracle-wake.ts`).
+ * Owns: P4 a lease never outlasts `progressWithin`, and an attempt is given up for lack of progress only
+ * after it; calling the other judges of attempts. Does not own: how many tries there are (`oracle-tries.ts`),
+ * when a next stage begins (`oracle-stages.ts`), accepted work (`oracle-accepted.ts`), who may renew a lease
+ * (`oracle-writers.ts`), noticing the end of a lease (`oracle-wake.ts`).
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -17,7 +17,7 @@ import { judgeTries } from './oracle-tries.ts';
 
 interface Context {
   readonly kinds: KindCounts;
-  /** Whether clocks are set meanwhile: an attempt gets back what they skip. */
+  /** Whether clocks are set in this world: an attempt gets skipped time back. */
   readonly clocksJump: boolean;
 }
 

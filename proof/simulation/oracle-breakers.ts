@@ -1,11 +1,10 @@
 /**
- * The breakers of agents, judged at every write of their records.
+ * Judges the breakers of agents at every write of their records.
  *
- * Owns: S9 for all executions together: no trial begins while an operator has paused the agent or while
- * another trial may be under way, a breaker defers nothing beyond its bound, and calls count as failing since
- * the first failure after the last answer; a probe that cannot tell is a failed call, but only the first one;
- * an agent that was paused long enough ago claims nothing.
- * Does not own: what is deferred meanwhile (`oracle.ts`).
+ * Owns: S9 for all executions together: no trial begins while the agent is paused or another trial may be
+ * running; a breaker defers work only for a limited time; calls count as failing since the first failure
+ * after the last answer; only an attempt's first inconclusive probe is a failed call; some time after a
+ * pause, its agent claims nothing. Does not own: what is deferred meanwhile (`oracle.ts`).
  */
 
 import type { Breakers } from '../../lib/core/ports.ts';
@@ -18,7 +17,7 @@ import type { KindCounts } from './kinds.ts';
 import { actedAs } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
-/** After this time a trial without a result no longer blocks the next one. */
+/** After this time, a trial without a result no longer blocks the next one. */
 const LONGEST_TRIAL_MS = 60_000;
 /** The longest cooldown, including the random addition. */
 const LONGEST_COOLDOWN_MS = 150_000;
@@ -29,10 +28,7 @@ interface Judge {
   readonly violate: (agent: string, problem: string) => void;
 }
 
-/**
- * Knowledge of a pause is 10 s old at most, and a read takes up to 2 s; a claim that is retried takes some
- * more.
- */
+/** A process's read of a pause is at most 10 s old, and takes up to 2 s; a retried claim takes longer. */
 const PAUSE_KNOWN_MS = 12_000 + CLOCKS_DIFFER_MS + 4_000;
 
 export class OracleBreakers {
@@ -41,15 +37,15 @@ export class OracleBreakers {
   /** True times of answers, by agent. */
   readonly #answeredAt = new Map<string, number>();
   readonly #pausedAt = new Map<string, number>();
-  /** When a record was written in which a call has failed, or that was open or paused before or after. */
+  /** By agent, when a record with a failed call, or an open or paused one, was written. */
   readonly #failedAt = new Map<string, number>();
-  /** When a process could not read or write the record. */
+  /** By agent, when a process failed to read or write the record. */
   readonly #troubledAt = new Map<string, number>();
-  /** When the latest probe of each step could not tell, by step. */
+  /** By step, the time of the latest inconclusive probe. */
   readonly #untoldAt = new Map<string, number>();
-  /** When a probe was written as a failed call by a process that was never frozen, by attempt. */
+  /** By attempt, when a never-frozen process recorded a probe as a failed call. */
   readonly #probeCountedAt = new Map<string, number>();
-  /** Write ids of processes that were frozen once. */
+  /** Write ids of processes that have been frozen. */
   readonly #lagging = new Set<string>();
 
   constructor(judge: Judge) {
@@ -61,12 +57,12 @@ export class OracleBreakers {
     this.#answeredAt.set(agent, this.#judge.now());
   }
 
-  /** A probe has reported that it cannot tell. */
+  /** Notes an inconclusive probe. */
   untold(executionId: string, step: string): void {
     this.#untoldAt.set(`${executionId}/${step}`, this.#judge.now());
   }
 
-  /** A process that was frozen once writes an old finding. */
+  /** Notes a write that may be outdated, because its process has been frozen. */
   lags({ writeId }: Breaker): void {
     this.#lagging.add(writeId);
   }
@@ -75,7 +71,7 @@ export class OracleBreakers {
     this.#troubledAt.set(agent, this.#judge.now());
   }
 
-  /** The breakers with a judge behind every write. */
+  /** Wraps the breakers' store to judge every write. */
   behind({ read, write }: Breakers): Breakers {
     return {
       read,
@@ -105,13 +101,13 @@ export class OracleBreakers {
     for (const problem of problemsOf(before, next, now())) violate(agent, problem);
     const since = before?.failingSince;
     const answeredAt = this.#answeredAt.get(agent) ?? Number.NEGATIVE_INFINITY;
-    // The times come from different clocks: a warm process has several, one after the other.
+    // The times are from different clocks.
     const isSilent = since !== undefined && answeredAt < since - 2 * CLOCKS_DIFFER_MS;
     if (isSilent && next.failingSince !== since)
       violate(agent, `S9 calls fail since ${next.failingSince}, and did since ${since}`);
   }
 
-  /** A process that was never frozen writes a step. */
+  /** Judges a step's write by a never-frozen process. */
   judge(problems: string[], plan: Plan, { execution, steps }: Snapshot, after: Step): void {
     const step = plan.steps.find(({ name }) => name === after.name);
     if (step?.kind !== 'agent') return;
@@ -123,8 +119,8 @@ export class OracleBreakers {
   }
 
   /**
-   * An attempt's first probe that cannot tell is a failed call; its breaker's record shows this before the
-   * step's.
+   * Checks that an attempt's first inconclusive probe is recorded as a failed call before the step is
+   * written.
    */
   #judgeReport(problems: string[], agent: string, executionId: string, known: Step, after: Step): void {
     const last = after.attempts.at(-1);
@@ -139,9 +135,7 @@ export class OracleBreakers {
       problems.push(`S9 the first probe of '${after.name}' cannot tell, and '${agent}' has no failed call`);
   }
 
-  /**
-   * A probe that cannot tell is not a failed call if an earlier probe of its attempt could not tell either.
-   */
+  /** Checks that a later inconclusive probe of the same attempt is not recorded as a failed call. */
   #judgeLater(problems: string[], agent: string, executionId: string, after: Step): void {
     this.#judge.kinds.untoldLater += 1;
     const saidAt = this.#untoldAt.get(`${executionId}/${after.name}`) ?? Number.POSITIVE_INFINITY;
@@ -150,7 +144,7 @@ export class OracleBreakers {
       problems.push(`S9 a later probe of '${after.name}' cannot tell, and counts again for '${agent}'`);
   }
 
-  /** A paused agent claims nothing, for any purpose. */
+  /** Checks that a paused agent claims nothing. */
   #judgeClaim(problems: string[], agent: string): void {
     const pausedMs = this.#judge.now() - (this.#pausedAt.get(agent) ?? Number.POSITIVE_INFINITY);
     if (pausedMs > PAUSE_KNOWN_MS)

@@ -1,14 +1,13 @@
 /**
- * Bulk actions, judged by the writes to their executions, and by the writing process.
+ * Judges bulk actions by the writes to their executions and the writing processes.
  *
- * Owns: S22 of bulk actions: nothing obeys before the write that confirms, no execution obeys twice, none for
- * an attempt that began when its page was counted; only executions that match the filter are found; a retry
- * or an answer applies to what had failed or was asked when the action was made; the counts are those of the
- * executions that got the command, and add up. Does not own: commands that operators give one by one
- * (`oracle-commands.ts`), what a command may write (`oracle.ts`).
+ * Owns: S22 of bulk actions: no execution obeys before the confirmation, twice, or for an attempt that began
+ * after its page was counted; only matching executions are found; a retry or an answer applies only to
+ * failures and questions from before the action; the counts equal the executions that got the command. Does
+ * not own: commands that operators give one by one (`oracle-commands.ts`), what a command may write
+ * (`oracle.ts`).
  *
- * An effect is a command's change of an execution, read from the records before and after, not the command id
- * that they remember.
+ * A command's effect is found by comparing the records before and after, not by the remembered command id.
  */
 
 import {
@@ -33,9 +32,9 @@ import type { Process } from './process.ts';
 export interface PageAttempt {
   readonly key: string;
   readonly bulk: string;
-  /** Whether the page had been counted when the process took it. */
+  /** Whether the page was already counted when the process began it. */
   readonly isLate: boolean;
-  /** Executions that have obeyed, or remember the command. */
+  /** Executions that have obeyed or remembered the command. */
   readonly told: Set<string>;
   isOver: boolean;
 }
@@ -60,7 +59,7 @@ const KIND: Readonly<Record<BulkAction, Kind>> = {
   reject: 'bulkRejected',
 };
 
-/** An execution that obeys these remembers the command, in a separate write if nothing had to change. */
+/** Actions that an execution remembers, even if nothing had to change. */
 const IS_WRITTEN: ReadonlySet<BulkAction> = new Set(['retry', 'cancel', 'pause', 'resume']);
 
 const pageKey = (bulk: string, page: number): string => `${bulk}/${page}`;
@@ -152,7 +151,7 @@ export class OracleBulks {
     return { pages: results.length, result: sumOf(results), totals };
   }
 
-  /** Notes that a process takes a page. */
+  /** Notes that a process begins a page. */
   begins(process: Process, { bulk, page }: { readonly bulk: string; readonly page: number }): PageAttempt {
     const key = pageKey(bulk, page);
     const isLate = this.#pages.get(key)?.result !== undefined;
@@ -166,7 +165,7 @@ export class OracleBulks {
     if (attempt !== undefined) attempt.isOver = true;
   }
 
-  /** Judges a write of an execution, which a process that works on a page may have made. */
+  /** Judges a write of an execution, perhaps by a process that works on a page. */
   judge(before: Snapshot, write: Write, writer: Process | undefined, kinds: KindCounts): void {
     this.#see(before.execution);
     if (write.execution !== undefined) this.#see(write.execution);
@@ -176,14 +175,14 @@ export class OracleBulks {
     const { commands, id } = before.execution;
     const isCommanded = (write.execution?.commands ?? commands).join() !== commands.join();
     for (const deed of deedsIn(before, write)) {
-      // A child goes on with its parent, which has obeyed.
+      // A child changes together with its parent, if that has obeyed.
       const isWithParent = !isCommanded && deed.incident === undefined && isBelowAny(id, attempt.told);
       if (OBEYED[bulk.command.action].includes(deed.what) && !isWithParent)
         this.#judgeDeed(bulk, attempt, id, deed, kinds);
     }
   }
 
-  /** The execution is erased: the next one of its key may be on the same page, and knows of no command. */
+  /** Forgets an erased execution, because the next one of its key may be on the same page. */
   forget(executionId: string): void {
     for (const key of this.#obeyed.keys()) if (key.endsWith(`/${executionId}`)) this.#obeyed.set(key, []);
   }
@@ -216,7 +215,7 @@ export class OracleBulks {
     if (command.nothingHappened === true) kinds.bulkVouched += 1;
   }
 
-  /** If the execution of a bulk action has succeeded, every page was counted. */
+  /** Checks that all pages were counted if the bulk action's execution succeeded. */
   judgeEnd(isDone: (bulk: string) => boolean): void {
     for (const { id, pages } of this.#bulks.values())
       if (isDone(id) && this.#sums(id).pages !== pages)

@@ -1,9 +1,9 @@
 /**
- * Executions that belong to others: a parent's record of its children against the children's own records, and
- * the order in which they are undone.
+ * Judges child executions: the parent's record against the children's own records, and the order of their
+ * undos.
  *
- * Owns: these checks, written independently and not by calling the rules they check. Does not own: effects,
- * which are judged for each execution by itself (`oracle.ts`).
+ * Owns: these checks, independent of the rules. Does not own: the effects of a single execution
+ * (`oracle.ts`).
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -15,8 +15,8 @@ import { actedAs } from './oracle-order.ts';
 import { isRepeatedIn } from './oracle-rounds.ts';
 
 /**
- * S10 between executions: a successful child is recalled only when no effect is in place of the parent's
- * steps that come after its own. If those have executions of their own, these are asked, not the parent.
+ * S10 between executions: a successful child is recalled only when no later step of the parent has an effect
+ * in place, by the records of child executions, not the parent's.
  */
 export function judgeRecall(before: Execution, { execution }: Write, { read, planOf }: Others): string[] {
   const { parent, status } = before;
@@ -32,7 +32,7 @@ export function judgeRecall(before: Execution, { execution }: Write, { read, pla
 /** All steps after this one, direct or not. */
 function stepsAfter(plan: Plan, name: string): PlanStep[] {
   const found = new Set([name]);
-  // Predecessors come first.
+  // Steps are listed after their predecessors.
   for (const step of plan.steps) if (step.after.some((one) => found.has(one))) found.add(step.name);
   return plan.steps.filter((step) => step.name !== name && found.has(step.name));
 }
@@ -60,7 +60,7 @@ function isInEffect({ execution, steps }: Snapshot, step: PlanStep, read: Others
   );
 }
 
-/** @param read the record of a child as it is now */
+/** @param read reads a child's current record */
 export function judgeChildren(
   plan: Plan,
   { execution, steps }: Snapshot,
@@ -82,9 +82,9 @@ export function judgeChildren(
     const latest = Math.max(...children.map(placeOf));
     for (const child of children) {
       const end = child.execution.status;
-      // After a retry another has taken its place.
+      // Whether a later child has taken its place after a retry.
       const isReplaced = placeOf(child) < latest;
-      // A child that follows up has announced its end; a person may still be asked about what follows.
+      // A child that is following up has announced its end, although a person may still be asked.
       if (!hasEnd(child.execution)) problems.push(`S10 '${child.execution.id}' outlives its parent: ${end}`);
       if (succeeded && status === 'done' && end !== 'succeeded' && !isReplaced)
         problems.push(`S6 '${step.name}' is done, but ${child.execution.id} is ${end}`);
@@ -100,6 +100,6 @@ export function judgeChildren(
 const isToBeUndone = (step: PlanStep): boolean =>
   step.kind === 'map' ? step.each.undo !== 'none' : step.kind === 'child' && step.undo !== 'none';
 
-/** Its place among all executions of the step's position: by epoch, then by try. */
+/** The child's order among those of the same step: by epoch, then by try. */
 const placeOf = ({ execution: { parent } }: Snapshot): number =>
   (parent?.epoch ?? 1) * 1_000 + (parent?.try ?? 1);

@@ -1,10 +1,9 @@
 /**
- * Commands that operators give, judged by the writing process, not by the ids that executions remember.
+ * Judges operators' commands by the writing process, not by the ids that executions remember.
  *
- * Owns: S22 of commands: an answered command has been obeyed, even if nothing had to change, and does nothing
- * when it is repeated; another command under its id is refused; an answer counts for the question that it was
- * given to. Does not own: bulk actions (`oracle-bulks.ts`), what a command may write
- * (`oracle-operations.ts`).
+ * Owns: S22 of commands: an answered command was executed, even if nothing had to change, and a repeat has no
+ * effect; a different command with its id is refused; an answer only affects its question. Does not own: bulk
+ * actions (`oracle-bulks.ts`), what a command may write (`oracle-operations.ts`).
  */
 
 import type { Write } from '../../lib/core/decisions/decision.ts';
@@ -18,7 +17,7 @@ export interface Given {
 }
 
 interface Call extends Given {
-  /** The command had been answered before this call began. */
+  /** Whether the command had been answered before this call. */
   readonly isRepeated: boolean;
 }
 
@@ -36,29 +35,29 @@ export class OracleCommands {
   readonly #calls = new WeakMap<Process, Call>();
   readonly #answers = new WeakMap<Process, Answered>();
 
-  /** @returns whether it was answered before, so that it must do nothing */
+  /** Notes a call. @returns whether the command was answered before, so that it must have no effect */
   begins(process: Process, { executionId, commandId }: Given): boolean {
     const isRepeated = this.#answered.has(keyOf({ executionId, commandId }));
     this.#calls.set(process, { executionId, commandId, isRepeated });
     return isRepeated;
   }
 
-  /** The command was obeyed, as far as its caller knows. */
+  /** Notes that the caller got an answer. */
   answered(given: Given): void {
     this.#answered.add(keyOf(given));
   }
 
-  /** Another command with another request under its id was answered as if it were done. */
+  /** Reports a violation: a different command with a used id was answered as done. */
   answeredAsRepeat(given: Given): void {
     this.#taken.push(given);
   }
 
-  /** The execution is erased, and its commands with it: its key may start another one. */
+  /** Forgets the commands of an erased execution, because its key may start another one. */
   forget(executionId: string): void {
     for (const key of this.#answered) if (key.startsWith(`${executionId} `)) this.#answered.delete(key);
   }
 
-  /** A process outside answers this question and does nothing else. */
+  /** Notes that a process answers only this question. */
   answers(process: Process, answer: Answered): void {
     this.#answers.set(process, answer);
   }

@@ -1,9 +1,9 @@
 /**
- * Conditions that read the input, judged by the input itself, and steps for a message that were passed over.
+ * Judges conditions on the input, by the input, and skipped steps for messages.
  *
- * Owns: S7 no step begins whose condition does not hold, and none is skipped whose condition holds; a step
- * for a message that was skipped, or whose failure is tolerated, has taken none. Does not own: conditions on
- * other steps' ends (`oracle-tolerate.ts`), the statuses after that (`oracle-moves.ts`).
+ * Owns: S7 a step begins only if its condition holds, and is skipped only if it does not; a step for a
+ * message that is skipped or tolerated has taken none. Does not own: conditions on other steps' ends
+ * (`oracle-tolerate.ts`), the statuses after that (`oracle-moves.ts`).
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -39,12 +39,12 @@ export function judgeConditions(
   if (holds === undefined) return;
   if (status === 'skipped' && holds && asIncident(question)?.choice !== 'skip')
     problems.push(`S7 '${name}' is skipped, and its condition holds`);
-  // A condition whose value is lost is neither true nor false.
+  // A condition on a lost value is neither true nor false.
   if (!holds && UNBEGUN.has(was) && BEGUN.has(status) && !isLostFailure(after.failure))
     problems.push(`S7 '${name}' is ${status}, and its condition does not hold`);
 }
 
-/** Whether the step's condition on a field of the input holds; nothing if it has none, or no such field. */
+/** Whether the step's condition on an input field holds; undefined if there is no such condition or field. */
 function holdsIn({ when = null }: PlanStep, { input }: Execution): boolean | undefined {
   const pair = isJsonObject(when) ? when['$eq'] : undefined;
   if (!Array.isArray(pair)) return undefined;

@@ -1,7 +1,6 @@
 /**
- * All judgements of an execution that is over, and of its announced end.
- *
- * Owns: which judges those are. Does not own: what each of them checks (`oracle.ts`, `oracle-*.ts`).
+ * Calls all judges of an ended execution and of its announced end. Owns: the list of judges. Does not own:
+ * what each of them checks (`oracle.ts`, `oracle-*.ts`).
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';

@@ -1,8 +1,8 @@
 /**
- * Erasures, judged by the contents of the table and the bucket after them.
+ * Judges erasures by the contents of table and bucket afterwards.
  *
- * Owns: an erased execution was over and right before; it is gone as a whole, with its objects, and never
- * comes back. Does not own: that nothing of it acts any more (`ledger.ts`), that nobody waits for it (L1).
+ * Owns: an erased execution had correctly ended; it is completely removed, with its objects, and never
+ * returns. Does not own: later acts of it (`ledger.ts`), executions that wait for it (L1).
  */
 
 import type { Found, Removable } from '../../lib/core/supervision/audit.ts';
@@ -18,15 +18,15 @@ interface World {
   readonly violate: (about: string, problem: string) => void;
   /** Keys of all objects. */
   readonly objects: () => readonly string[];
-  /** Judges and counts an execution just before its erasure. */
+  /** Called to judge and count an execution just before its erasure. */
   readonly goes: (id: string) => void;
 }
 
 export class OracleErasures {
   readonly #world: World;
-  /** Erasures that must still be repeated; the world may end before they are. */
+  /** Unfinished erasures, whose calls must be repeated. */
   readonly #underWay = new Set<string>();
-  /** Lives that were judged before their erasure: those below an execution may outlast the call. */
+  /** Lives that were judged before their erasure; children may outlast the call. */
   readonly #gone = new Set<string>();
   /** Ids that were erased: another life may have begun since. */
   readonly #ids = new Set<string>();
@@ -43,7 +43,7 @@ export class OracleErasures {
     const { id, wakeAt, writeId, life } = found.execution;
     if (table.read(id)?.execution.writeId !== writeId) return 'conflict';
     if (wakeAt !== undefined) violate(id, 'E1 it is erased while it is open');
-    // Its descendants are judged with it, as long as they exist.
+    // Judges descendants together with their root.
     const isRoot = found.execution.parent === undefined;
     const all = isRoot ? [...table.ids()].filter((one) => one === id || one.startsWith(`${id}.`)) : [];
     for (const one of all) if (!this.hasGone(one)) goes(one);
@@ -60,7 +60,7 @@ export class OracleErasures {
     return this.#gone.has(this.#world.table.read(id)?.execution.life ?? '');
   }
 
-  /** Somebody requests an erasure now. @returns functions to call when all is gone, or when it was refused */
+  /** Notes a request of an erasure. @returns functions to call when it is complete or refused */
   asked(id: string): { readonly over: () => void; readonly refused: () => void } {
     const { table, violate, objects } = this.#world;
     const of = table.read(id)?.execution.life;
@@ -96,7 +96,7 @@ export class OracleErasures {
     if (this.lives.has(life)) this.#world.violate(id, 'E2 it is created again after its erasure');
   }
 
-  /** Only a claim of a process that was frozen in its write may come back: the audit removes it. */
+  /** Judges remains: only a claim by a process frozen in its write may exist; the audit removes it. */
   judgeEnd(): void {
     const { table, violate } = this.#world;
     for (const found of this.lives.size === 0 ? [] : table.found()) {

@@ -1,10 +1,9 @@
 /**
- * The tries of a child step, judged anew by the words of docs/ARCHITECTURE.md and by the services' acts.
+ * Judges the tries of a child step, by the text of docs/ARCHITECTURE.md and the services' acts.
  *
- * Owns: S10 between the tries of one step: a try begins when all before it are over and none of their effects
- * is in place, and the record of a try matches the try's own report; S9: a declined request is not tried in
- * the same way again. Does not own: the table of moves (`oracle-moves.ts`), effects of a single execution
- * (`oracle.ts`).
+ * Owns: S10 between tries: a try begins only when all earlier ones are over without effects in place, and its
+ * record matches its own report; S9 a declined request is not repeated in the same way. Does not own: the
+ * table of moves (`oracle-moves.ts`), effects of a single execution (`oracle.ts`).
  */
 
 import type { Plan, Stage } from '../../lib/core/plan/plan.ts';
@@ -21,7 +20,7 @@ import { isRepeatedIn, judgeRoundCreated, judgeRoundRecalled, judgeRounds } from
 import { DECLINED } from './service.ts';
 
 export class OracleGroups {
-  /** The versions at which each execution had announced an end, or might have, by execution. */
+  /** By execution, the versions at which it had, or might have, announced an end. */
   readonly #ends = new Map<string, Map<number, string>>();
   readonly #ledger: Ledger;
   readonly #others: Others;
@@ -33,11 +32,11 @@ export class OracleGroups {
     this.#others = others;
   }
 
-  /** An execution was put into the table. */
+  /** Judges a new execution. */
   created(execution: Execution): string[] {
     this.#ends.delete(execution.id);
     if (isOver(execution)) this.#remember(execution);
-    // It only takes a place.
+    // A canceled one only takes up the id.
     if (execution.status === 'canceled') return [];
     return [...this.#besideOthers(execution, 'begins'), ...judgeRoundCreated(execution, this.#others)];
   }
@@ -50,7 +49,7 @@ export class OracleGroups {
     problems.push(...judgeRoundRecalled(before.execution, write, this.#others));
     judgeRounds(problems, plan, before, write, this.#others, this.#kinds);
     const acts = step?.leaseUntil !== undefined && step.token !== before.steps[step.name]?.token;
-    // What follows the end of a try is announced beside the next one.
+    // A try that is following up may be announced while the next one runs.
     const follows = before.execution.status === 'following-up';
     if (acts && step.mode === 'execute' && !follows) problems.push(...this.#besideOthers(now, 'acts'));
     return problems;
@@ -107,7 +106,7 @@ export class OracleGroups {
     const end = children.ended[0];
     if (end !== undefined && end.version !== known?.children?.ended[0]?.version) {
       const told = this.#ends.get(id)?.get(end.version);
-      // A round that waits for its message has no execution, and never gets one once it is given up.
+      // A round that waits for its message has no execution, and gets none if it is given up.
       const isNever =
         end.version === 0 &&
         roundAwaited(step, { execution, steps }) !== undefined &&
@@ -143,7 +142,7 @@ export class OracleGroups {
   }
 }
 
-/** The step that ended it, if its service has declined its latest attempt before its time was over. */
+/** The step that ended the child, if its service declined the latest attempt in time. */
 function declinedIn(child: Snapshot | undefined): string | undefined {
   const { cause } = child?.execution ?? {};
   const step = cause?.kind === 'failure' ? child?.steps[cause.step ?? ''] : undefined;
@@ -151,12 +150,13 @@ function declinedIn(child: Snapshot | undefined): string | undefined {
   return latest?.failure?.message === DECLINED && step?.isOverTime !== true ? step?.name : undefined;
 }
 
-/** It has announced an end, or is about to. */
+/** Whether its end is announced or about to be. */
 const isOver = ({ status }: Execution): boolean =>
   !isForward(status) && status !== 'paused' && status !== 'compensating';
 
 /**
- * After a retry of the execution, a failed round begins its recovery again; its first try is like any other.
+ * The tries before the current recovery: after a retry of the execution, a failed round begins its recovery
+ * again.
  */
 const firstTries = ({ epoch }: Execution, { rounds }: Children): number =>
   epoch > 1 && rounds !== undefined ? 1 : 0;

@@ -1,10 +1,9 @@
 /**
- * The inbox against the records: a callback is open exactly while its step waits for an answer and its
- * execution has not ended, and every announcement was written before.
+ * Judges the inbox by the records: a callback is open exactly while its step waits and its execution has not
+ * ended; only written changes are announced.
  *
- * Owns: these checks, written independently and not by calling the rules they check; a book of writes and
- * announcements. Does not own: until when a step waits and which default counts (`oracle-times.ts`),
- * incidents, except that announcements about them were written (`oracle-reminders.ts`).
+ * Owns: these checks, independent of the rules; a book of writes and announcements. Does not own: deadlines
+ * and defaults (`oracle-times.ts`), announcements of incidents (`oracle-reminders.ts`).
  */
 
 import { isCallback, type CallbackStep, type Plan } from '../../lib/core/plan/plan.ts';
@@ -19,7 +18,7 @@ import { OracleReminders } from './oracle-reminders.ts';
 import { turnOf } from './oracle-turns.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
-/** The latest write is evaluated within this time, whatever the plan's leases and pickup times are. */
+/** Every write is evaluated within this time. */
 const LOOKED_AFTER_MS = 60_000;
 
 const openIn = (asked: CallbackQuestion | undefined): boolean =>
@@ -28,7 +27,7 @@ const openIn = (asked: CallbackQuestion | undefined): boolean =>
 const callbacksIn = ({ questions = {} }: Snapshot): CallbackQuestion[] =>
   Object.values(questions).flatMap((one) => asCallback(one) ?? []);
 
-/** Whether there is no answer, whatever the records of an earlier epoch say. */
+/** Whether the step has no answer in the current epoch. */
 function isUnanswered({ execution, steps }: Snapshot, name: string): boolean {
   const record = steps[name];
   if (record === undefined || record.status === 'ready' || record.status === 'waiting') return true;
@@ -36,7 +35,7 @@ function isUnanswered({ execution, steps }: Snapshot, name: string): boolean {
 }
 
 export class OracleInbox {
-  /** Changes that were written and not announced yet. */
+  /** Written changes that are not announced yet. */
   readonly #owed = new Map<string, QuestionChange>();
   readonly #announced = new Set<string>();
   readonly reminders = new OracleReminders();
@@ -89,7 +88,7 @@ export class OracleInbox {
     }
     if (!openIn(asked) && openIn(known)) {
       if (write.step?.name !== asked.step) problems.push(`L1 ${what} is closed beside its step's end`);
-      // Dropped if it was not announced before the end.
+      // A reminder that was not announced before the end is dropped.
       if (known?.unannounced?.includes('reminded') === true) this.#drop(before.execution, known);
       this.#write(before.execution, asked, 'closed', asked.closedAt ?? 0);
     }
@@ -150,7 +149,7 @@ export class OracleInbox {
 const keyOf = (id: string, step: string, change: QuestionChange, at: number): string =>
   `${id}/${step} ${change} at ${at}`;
 
-/** An approval makes its execution wait, and only approvals and incidents do. */
+/** Checks that an execution is `waiting` exactly if it has an approval or an incident open. */
 function judgeStatus(problems: string[], after: Snapshot): void {
   const { status } = after.execution;
   if (!isForward(status)) return;
@@ -160,7 +159,7 @@ function judgeStatus(problems: string[], after: Snapshot): void {
     problems.push('L1 the execution waits for nobody');
 }
 
-/** A writer that sets a far wake time has first put every callback whose turn it is into the inbox. */
+/** Checks that, before a far wake time is set, every due callback is in the inbox. */
 function judgeMissing(
   problems: string[],
   callbacks: readonly CallbackStep[],

@@ -1,6 +1,6 @@
 /**
- * The records' effect keys, against S18: written independently, and not by calling the rules it checks. The
- * external services' own ledger judges the effects under the keys (`ledger.ts`).
+ * Judges the records' effect keys by S18, independently of the rules. The ledger judges the effects under the
+ * keys (`ledger.ts`).
  */
 
 import { agentStep, type Plan } from '../../lib/core/plan/plan.ts';
@@ -26,7 +26,7 @@ export function judgeKeys(
   if (execution !== undefined && execution.life !== life) problems.push('S18 its life has changed');
   if (step === undefined) return;
   if (step.life !== life) problems.push(`S18 '${step.name}' is of another life`);
-  // A child has no key: each of its tries is an execution with keys of its own.
+  // Child steps have no key: each try is an execution with its own keys.
   if (plan.steps.some(({ name, kind }) => name === step.name && kind === 'child')) return;
   const isClaim = step.leaseUntil !== undefined && step.token !== before.steps[step.name]?.token;
   const was = before.steps[step.name];
@@ -45,7 +45,8 @@ export function judgeKeys(
 }
 
 /**
- * The attempt belongs to the step's stage, and has the next key if anything differs from the attempt before.
+ * Checks that the attempt is of the step's stage, and has the next key if its request differs from the last
+ * one.
  */
 function judgeClaim(plan: Plan, was: Step | undefined, is: Step): string[] {
   const { name, stage, key, keyVariant } = is;

@@ -1,9 +1,9 @@
 /**
- * Lanes, judged by acts at the services and by the records.
+ * Judges lanes by the acts at the services and by the records.
  *
- * Owns: never more than `atMost` act at the same time in a lane; an execution in the queue gets its place in
- * the order of its key, or ends; nothing in the queue is forgotten. Does not own: effects of a single
- * execution (`oracle.ts`). Written independently, and not by calling the rules it checks.
+ * Owns, independently of the rules: at most `atMost` executions of a lane act at once; queued executions get
+ * places in the order of their keys, or end; none is forgotten. Does not own: effects of a single execution
+ * (`oracle.ts`).
  */
 
 import type { Lane, LaneEntry, Queued } from '../../lib/core/records/lane.ts';
@@ -23,14 +23,14 @@ interface World {
   readonly planOf: (id: string) => Plan | undefined;
 }
 
-/** A read of a queue, and the version of the lane's record then. */
+/** A read of a queue, with the lane's version. */
 interface Seen {
   readonly version: number;
   /** The entries that could have got a place. */
   readonly alive: readonly Queued[];
 }
 
-/** A process's reads of the queues, by lane: it may evaluate several executions at once. */
+/** A process's reads of queues, by lane; several, because it may evaluate several executions at once. */
 type Eyes = Map<string, readonly Seen[]>;
 
 /** The time from its first effect at a service to its last. */
@@ -42,10 +42,10 @@ interface Span {
 }
 
 const FIRST = 3;
-/** The longest time to the next check, and how late a process and a sweep may be. */
+/** The longest time to the next check, plus the delays of a process and a sweep. */
 const NEAR_MS = 300_000 + 120_000;
 const CLOCKS_DIFFER_MS = 4_000;
-/** After this time a free place has been seen. */
+/** Within this time, a free place is noticed. */
 const SEEN_MS = 900_000;
 
 const OPEN: ReadonlySet<string> = new Set(['running', 'waiting', 'paused']);
@@ -94,8 +94,8 @@ export class OracleLanes {
   }
 
   /**
-   * The entries in every read on which this write may rest: if one process made several reads, it is not
-   * known which. A write without a read of its own rests on the one before.
+   * The entries in all reads on which this write may be based: of several reads of a process, it is not known
+   * which.
    */
   #seenBy({ lane, version }: Lane, seen: Eyes): readonly Queued[] {
     const reads = seen.get(lane) ?? [];
@@ -105,7 +105,7 @@ export class OracleLanes {
     return first?.alive.filter(inAll) ?? reads.at(-1)?.alive ?? [];
   }
 
-  /** An execution that gets a place comes before all others that could have got it. */
+  /** Checks that an execution that gets a place was first in the queue. */
   judgeWrite(record: Lane, seen: Eyes): void {
     const { lane, holders, version, atMost } = record;
     const before = this.#world.lanes.lanes.get(lane);
@@ -127,7 +127,7 @@ export class OracleLanes {
     }
   }
 
-  /** The execution above, or this one, that has the place. */
+  /** The execution or ancestor with the place. */
   #inLane(executionId: string): Execution | undefined {
     for (let id: string | undefined = executionId; id !== undefined; ) {
       const execution: Execution | undefined = this.#world.read(id)?.execution;
@@ -137,7 +137,7 @@ export class OracleLanes {
     return undefined;
   }
 
-  /** A service performs or undoes an effect. */
+  /** Notes that a service performs or undoes an effect. */
   acts(executionId: string, step: string): void {
     const execution = this.#inLane(executionId);
     const { lane } = execution ?? {};
@@ -168,7 +168,7 @@ export class OracleLanes {
       if (before.steps['lane']?.status === 'waiting') kinds.placedLater += 1;
       if (!OPEN.has(execution.status)) problems.push(`N1 it is placed while ${execution.status}`);
       const { withinMs = 0 } = this.#world.planOf(execution.id) ?? {};
-      // A pause gives its time back, and clocks differ.
+      // Allows for pauses and different clocks.
       const lateMs = (execution.pauses?.at(-1)?.at ?? this.#world.now()) + withinMs - execution.deadlineAt;
       if (lateMs > CLOCKS_DIFFER_MS) problems.push(`N1 its time began ${lateMs} ms before its place`);
     }
@@ -182,7 +182,7 @@ export class OracleLanes {
     return problems;
   }
 
-  /** When one ends for good, one in the queue checks again soon; even one that was paused since. */
+  /** Checks that after an end, a queued execution checks the lane soon. */
   #judgeForgotten(problems: string[], lane: string): void {
     const queue = this.#world.lanes.inQueue(lane);
     const alive = queue.filter((one) => this.#isAlive(one));
@@ -195,7 +195,7 @@ export class OracleLanes {
       problems.push(`N7 nobody of the queue looks again for ${next} ms`);
   }
 
-  /** It was the first, and there was room. */
+  /** Checks that an execution without a place in time was not first in the queue of a lane with room. */
   #judgeNoPlace(problems: string[], { id, life, epoch, lane, pauses }: Execution): void {
     const record = this.#world.lanes.lanes.get(lane?.key ?? '');
     const [first] = this.#world.lanes
@@ -212,14 +212,14 @@ export class OracleLanes {
         : [];
     });
     const room = record.atMost - record.holders.length + over.length;
-    // Others passed it while it was paused.
+    // Others may overtake a paused one.
     const since = Math.max(pauses?.at(-1)?.endedAt ?? 0, ...over);
     const now = this.#world.now();
     if (room > 0 && over.length > 0 && now - since > SEEN_MS)
       problems.push(`L1 it got no place although one was free for ${now - since} ms`);
   }
 
-  /** Checks that never more act than may at the same time. */
+  /** Checks that at most `atMost` executions acted at once. */
   judgeEnd(): string[] {
     const byLane = new Map<string, Span[]>();
     for (const span of this.#spans.values()) byLane.set(span.lane, [...(byLane.get(span.lane) ?? []), span]);

@@ -1,9 +1,8 @@
 /**
- * Lists, judged as wholes: how many items of all parts together have failed, against how many may.
+ * Judges whole lists: the failed items of all parts against the tolerance.
  *
- * Owns: S20 of a list, when its step is over: its share computed anew from the plan and from the parts' own
- * records, whatever the parent's record says. Does not own: the failures of single items
- * (`oracle-tolerate.ts`).
+ * Owns: S20 of a list at the end of its step, computed from the plan and the parts' own records, not from the
+ * parent's. Does not own: the failures of single items (`oracle-tolerate.ts`).
  */
 
 import type { MapStep, Plan } from '../../lib/core/plan/plan.ts';
@@ -12,7 +11,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { childrenOf, type Others } from './families.ts';
 import type { KindCounts } from './kinds.ts';
 
-/** A share never exceeds its part of the list. @param items of the whole list */
+/** How many items may fail. @param items the number of items of the whole list */
 function mayFailOf({ tolerate }: MapStep, items: number): number {
   if ('items' in tolerate) return tolerate.items;
   let most = 0;

@@ -1,10 +1,9 @@
 /**
- * Messages to executions, judged by what was accepted when in true time, and what became of it.
+ * Judges messages to executions by a book of accepted messages, with true times, and of their use.
  *
- * Owns: M1 what was answered as accepted is there; M2 an id counts once; M3 each is taken once, in order,
- * with its body; M6 what came in time is taken before the time is over, and what came later is not; L1 with
- * nothing out of order none is left beside a step that waits for it. Does not own: when a step's time is over
- * (`oracle-turns.ts`, `oracle-times.ts`). It believes no mailbox: it keeps a book of its own.
+ * Owns: M1 accepted messages exist; M2 an id counts once; M3 each message is taken once, in order, with its
+ * body; M6 messages in time are taken, later ones are not; L1 without faults, no message is left while a step
+ * waits for it. Does not own: when a step's time is over (`oracle-turns.ts`, `oracle-times.ts`).
  */
 
 import type { ChildStep, Plan, PlanStep, ReceiveStep } from '../../lib/core/plan/plan.ts';
@@ -26,9 +25,9 @@ interface Booked {
   readonly id: string;
   readonly name: string;
   readonly order: number;
-  /** The time in its record. */
+  /** The message's recorded time. */
   readonly at: number;
-  /** When the table had it. */
+  /** The true time of its write. */
   readonly trueAt: number;
   readonly by: Process;
   taken?: string;
@@ -40,11 +39,11 @@ interface Eyes {
   readonly now: () => number;
   readonly violate: (about: string, problem: string) => void;
   readonly planOf: (id: string) => Plan | undefined;
-  /** A sender's message is written: it may die now. */
+  /** Called after a sender's message is written, when it may die. */
   readonly accepted: (by: Process) => void;
 }
 
-/** A write of a step, as far as it is judged. */
+/** The judged parts of a step's write. */
 interface MailWrite {
   readonly plan: Plan;
   readonly before: Snapshot;
@@ -54,7 +53,7 @@ interface MailWrite {
 /** Two ticks of a supervisor and a sweep, beyond the times of a mailbox and of a sender. */
 const LOOKED_AFTER_MS = 150_000;
 
-/** The rest of a round's input is lost: its record still names that, and the step fails before it begins. */
+/** Whether a value in a round's input is lost, so that the step fails before the round begins. */
 const isRestLost = (from: RoundsSoFar | undefined, to: RoundsSoFar | undefined): boolean =>
   to?.inputAt !== undefined && to.inputAt.id === from?.inputAt?.id;
 
@@ -86,7 +85,7 @@ export class OracleMail {
     return this.#bookOf(id, life).at(-1);
   }
 
-  /** A request of a sender's process, as the table executes it. */
+  /** Executes a sender's request at the table, and judges it. */
   accept(mailbox: Mailbox, message: ExecutionMessage, by: Process): WriteResult {
     const { kinds, now, planOf, table } = this.#eyes;
     const { executionId: id, life, order, name, at } = message;
@@ -111,7 +110,7 @@ export class OracleMail {
     return result;
   }
 
-  /** A sender has its answer. */
+  /** Checks an answer that a sender got. */
   answered(
     { id, order }: { readonly id: string; readonly order: number },
     {
@@ -120,7 +119,7 @@ export class OracleMail {
       messageId,
     }: { readonly id: string; readonly life: string; readonly messageId: string },
   ): void {
-    // The message may have been accepted for another life of the id, which has begun since.
+    // It may have been accepted for another life of the id.
     const all = [...this.#books]
       .filter(([key]) => key.startsWith(`${executionId} `))
       .flatMap(([, book]) => book);
@@ -129,7 +128,7 @@ export class OracleMail {
       this.#violate(executionId, `M1 message ${order} of ${life} was accepted, and is not there`);
   }
 
-  /** A mailbox as a process reaches it. @param reach a call to the store, which takes time and may fail */
+  /** A process's access to the mailboxes. @param reach a call to the store, which takes time and may fail */
   portOf(process: Process, reach: <Answer>(execute: () => Answer) => Promise<Answer>): Mailboxes {
     const { table } = this;
     return {
@@ -181,7 +180,9 @@ export class OracleMail {
       problems.push(`M6 '${step.name}' is done without a message`);
   }
 
-  /** A round takes its message, or begins or fails without; a later try of it keeps what it was given. */
+  /**
+   * Judges a round: it takes its message, or begins or fails without one; a later try has the same message.
+   */
   #judgeRound(problems: string[], mail: MailWrite, step: ChildStep, is: Step): void {
     const { before, write } = mail;
     const { kinds } = this.#eyes;
@@ -269,7 +270,7 @@ export class OracleMail {
     if (overAt !== undefined && this.#eyes.now() > overAt + CLOCKS_DIFFER_MS) kinds.messageSeenLate += 1;
   }
 
-  /** It is over without a message: none had come in time. */
+  /** Checks that a step that ends without a message had none in time. */
   #judgeOver(problems: string[], { before }: MailWrite, step: Taking): void {
     const { kinds } = this.#eyes;
     const { id, life } = before.execution;
@@ -288,12 +289,12 @@ export class OracleMail {
 
   #overAt(step: ReceiveStep, state: Snapshot): number | undefined {
     const turnAt = turnOf(step, state);
-    // Earlier pauses are only a sum.
+    // Unknown if the record has only the sum of earlier pauses.
     if (turnAt === undefined || state.execution.earlierPauses !== undefined) return undefined;
     return overTimeAt(step.name, step.withinMs, turnAt, state);
   }
 
-  /** Judges, once all faults are over, whether a message was left beside a step that waits for it. */
+  /** After all faults, checks that no message is left while a step waits for it. */
   look(healedAt: number): void {
     const { now, planOf, table, violate } = this.#eyes;
     for (const [key, book] of this.#books) {
@@ -337,7 +338,7 @@ interface Taking {
   readonly overAt: number | undefined;
 }
 
-/** Whether the step waits for a message: its turn has come, or a round of it waits. */
+/** Whether the step, or a round of it, waits for a message. */
 const isWaiting = (step: PlanStep, name: string, state: Snapshot): boolean =>
   roundAwaited(step, state)?.name === name || isReceiving(step, name, state);
 
@@ -347,7 +348,7 @@ const isReceiving = (step: PlanStep, name: string, state: Snapshot): boolean =>
   turnOf(step, state) !== undefined &&
   (state.steps[step.name]?.status ?? 'ready') === 'ready';
 
-/** The first message of each name that is not taken. */
+/** The first untaken message of each name. */
 function firsts(book: readonly Booked[]): Booked[] {
   const seen = new Set<string>();
   return book.filter(({ name, taken }) => {

@@ -1,14 +1,13 @@
 /**
- * The oracle's own table of legal moves: the statuses that may follow the status of an execution, or of a
- * step of each kind.
+ * Judges moves by the oracle's own table: which statuses may follow each status of an execution, or of a step
+ * of each kind.
  *
- * Owns: the table, written from the words of docs/ARCHITECTURE.md and not read from
- * `lib/core/transitions.ts`, so that a wrong row there is noticed; and the circumstances in which a move is
- * legal. Does not own: who may claim a step and in which order steps are undone (`oracle-order.ts`).
+ * Owns: the table, written by the text of docs/ARCHITECTURE.md and independent of `lib/core/transitions.ts`,
+ * so that a wrong row there is found; the circumstances of legal moves. Does not own: who may claim a step
+ * and in which order steps are undone (`oracle-order.ts`).
  *
- * S1 only a retry of a failed execution or a recall by the parent leaves a terminal status. S2 a move that
- * has no row here is a violation, whatever the product's own table says: a new move is written twice on
- * purpose.
+ * S1 only a retry of a failed execution or a recall by the parent leaves a terminal status. S2 a move without
+ * a row here is a violation, so each new move must be written twice, on purpose.
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -22,7 +21,7 @@ import { isGivenAnotherInput } from './oracle-retries.ts';
 import { isBesideTheWay } from './oracle-tolerate.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
-/** A process may be frozen for that long between its read and its decision. */
+/** How long a process may be frozen between its read and its decision. */
 const LONGEST_PROCESS_MS = 90_000;
 
 type Moves<Status extends string> = Readonly<Partial<Record<Status, readonly Status[]>>>;
@@ -39,7 +38,7 @@ const EXECUTION: Moves<ExecutionStatus> = {
   canceled: ['canceled'],
 };
 
-/** The steps that agents perform. */
+/** Moves of agents' steps. */
 const AGENT: Moves<StepStatus> = {
   // Failed: its time is over.
   ready: ['running', 'retrying', 'skipped', 'fenced', 'failed'],
@@ -84,10 +83,13 @@ const AGENT: Moves<StepStatus> = {
   fenced: ['fenced'],
 };
 
-/** On-failure steps: a person is asked if nobody could perform one for a day. */
+/** Further moves of on-failure steps: a person is asked if none could run for a day. */
 const ON_FAILURE: Moves<StepStatus> = { retrying: ['waiting'], unknown: ['waiting'], accepted: ['waiting'] };
 
-/** Work known to be done, and requested again: once its time is over, even in a pause, a person is asked. */
+/**
+ * Further moves of a step with an invalid output that is requested again: at its deadline, even in a pause, a
+ * person is asked.
+ */
 const KNOWN_DONE: Moves<StepStatus> = { retrying: ['waiting'], fenced: ['waiting'] };
 
 const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'fenced'], failed: ['tolerated'] };
@@ -100,19 +102,19 @@ const CALLBACK: Moves<StepStatus> = {
   failed: ['tolerated'],
 };
 
-/** A message is taken, or none comes in time. */
+/** A step for a message. */
 const RECEIVE: Moves<StepStatus> = {
   ready: ['done', 'failed', 'skipped', 'fenced'],
   failed: ['tolerated'],
 };
 
-/** It waits for a place, and gets one; after a retry it does so again. */
+/** A step for a place in a lane; after a retry it waits again. */
 const LANE: Moves<StepStatus> = {
   ready: ['waiting', 'done', 'failed', 'fenced'],
   waiting: ['waiting', 'done', 'failed', 'fenced'],
 };
 
-/** A child, or a list: its record takes each end, in any status. */
+/** A child or a list: its record may note an end in any status. */
 const CHILDREN: Moves<StepStatus> = {
   // If it was refused before it began, it may end at once.
   ready: ['running', 'failed', 'skipped', 'compensating', 'fenced', 'retrying', 'waiting'],
@@ -153,10 +155,10 @@ const RENEWED: Readonly<Record<PlanStep['kind'], readonly StepStatus[]>> = {
 const leads = <Status extends string>(moves: Moves<Status>, from: Status, to: Status): boolean =>
   moves[from]?.includes(to) === true;
 
-/** Statuses that only the undoing of an execution enters; an item of a list is also undone by itself. */
+/** Statuses that only an undo enters: of the execution, or of a list's item. */
 const BACK: ReadonlySet<StepStatus> = new Set(['compensating', 'compensated', 'compensation-failed']);
 
-/** The broken invariants of one write, with all violations of S2. */
+/** Judges one write, with all violations of S2. */
 export function judgeMoves(
   problems: string[],
   plan: Plan,
@@ -192,7 +194,7 @@ function judgeExecutionMove(problems: string[], before: Execution, after: Execut
     problems.push('S2 it is being undone without a cause');
 }
 
-/** Whether a record may lead there, including the record's status after a retry of its execution. */
+/** Whether the move is legal, also after a retry of the execution. */
 function mayLead(
   kind: PlanStep['kind'],
   before: Step | undefined,
@@ -213,7 +215,7 @@ interface Turn {
   readonly incident: Incident | undefined;
 }
 
-/** The circumstances in which a status may be entered. */
+/** Checks the circumstances of entering a status. */
 function judgeTurn(
   problems: string[],
   plan: Plan,
@@ -230,8 +232,7 @@ function judgeTurn(
     problems.push(`S2 '${name}' is ${status} while ${execution.status}`);
   if (status === 'skipped' && planned.when === undefined && incident?.choice !== 'skip')
     problems.push(`S2 '${name}' has no condition, and nobody had it skipped`);
-  // F1 a process that read a step before the stop may still skip it if no fence has closed it; the fence then
-  // finds it skipped.
+  // F1: a process that read the step before the stop may still skip it if it is not fenced.
   const stoppedAt = execution.status === 'compensating' ? execution.cause?.at : undefined;
   const isFromBefore =
     stoppedAt !== undefined && step.changedAt < stoppedAt + LONGEST_PROCESS_MS + CLOCKS_DIFFER_MS;

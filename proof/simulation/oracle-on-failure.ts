@@ -1,10 +1,9 @@
 /**
- * What follows an end without success, judged anew by the words of docs/ARCHITECTURE.md and by the services'
- * acts.
+ * Judges on-failure steps, by the text of docs/ARCHITECTURE.md and the services' acts.
  *
- * Owns: S21 in every write, in every announcement and at the end. Does not own: notices to parents
- * (`oracle-groups.ts`), how often an effect takes place under a key (`ledger.ts`), how an on-failure step is
- * tried (the other oracles, by the plan of `on-failure.ts`).
+ * Owns: S21 in every write, every announcement and at the end. Does not own: notices to parents
+ * (`oracle-groups.ts`), repeated effects of a key (`ledger.ts`), the tries of an on-failure step (the other
+ * oracles, by the plan of `on-failure.ts`).
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -101,15 +100,13 @@ function judgeBeginning(problems: string[], plan: Plan, before: Snapshot, after:
     const record = steps[name];
     if (record === undefined) continue;
     if (record.leaseUntil !== undefined) problems.push(`S21 it follows up while '${name}' is held`);
-    // If an undo failed before it, everything stays as it is.
+    // After a failed undo, on-failure steps do not begin.
     if (OPEN.has(record.status) && !isStuck)
       problems.push(`S21 it follows up while '${name}' is ${record.status}`);
   }
 }
 
-/**
- * The event of an end names the on-failure steps that failed, and only those. @param state as it is stored
- */
+/** Checks that the event of an end names exactly the failed on-failure steps. @param state as it is stored */
 export function judgeFollowed(plan: Plan, { execution, steps }: Snapshot, ended: Ended): string[] {
   if (execution.end === undefined) return ended.onFailureFailed === undefined ? [] : ['S21 nothing follows'];
   const failed = (plan.onFailure ?? []).filter(({ name }) => steps[name]?.status === 'tolerated');

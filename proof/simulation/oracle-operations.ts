@@ -1,14 +1,14 @@
-/**
- * The oracle's rules for pauses, retries and points of no return, written independently and not by calling
- * theirs.
- */
+/** Judges pauses, retries and points of no return, independently of the rules. */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 
-/** Only an operator's retry leaves a terminal status: it had failed, and nothing of it was ever undone. */
+/**
+ * Checks that only an operator's retry leaves a terminal status, and only of a failed execution without any
+ * undo.
+ */
 export function judgeRetry(before: Execution, after: Execution, { steps }: Snapshot): string[] {
   const isRetry =
     before.status === 'failed' && after.status === 'running' && after.epoch === before.epoch + 1;
@@ -24,13 +24,16 @@ const TAKEN_BACK: ReadonlySet<Step['status']> = new Set([
 ]);
 const RENEWABLE: ReadonlySet<Step['status']> = new Set(['failed', 'fenced']);
 
-/** A step of an earlier epoch begins its recovery again, or on the stage that may have acted, if one may. */
+/**
+ * The record of an earlier epoch's step after a retry: its recovery begins again, or on the stage that may
+ * have acted.
+ */
 export const asRestarted = (before: Step | undefined, after: Step): Step | undefined =>
   before === undefined || before.epoch === after.epoch || !RENEWABLE.has(before.status)
     ? before
     : { ...before, stage: before.mayHaveActed ? before.stage : 0, stageAttempt: 0 };
 
-/** Behind a point of no return, or while a step may be passing it, nothing is undone. */
+/** Checks that no step is undone after a point of no return, or while a step may be passing it. */
 export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   const past = plan.steps.find(({ name, pointOfNoReturn }) => {
     const record = snapshot.steps[name];
@@ -40,10 +43,10 @@ export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string
   return past === undefined ? [] : [`S10 the undo of '${step.name}' began behind '${past.name}'`];
 }
 
-/** A process that writes an execution may have read its steps this long before. */
+/** How old the steps' read of an execution's writer may be. */
 const READ_BEFORE_MS = 15_000;
 
-/** S9 if the probe of an attempt could not tell, each write of its execution says that it is at risk. */
+/** S9: after an inconclusive probe, each write of the execution records that it is at risk. */
 export function judgeRisk({ steps }: Snapshot, after: Execution | undefined, now: number): string[] {
   if (after === undefined || after.endedAt !== undefined || after.riskSince !== undefined) return [];
   const asked = Object.values(steps).find(
@@ -55,10 +58,12 @@ export function judgeRisk({ steps }: Snapshot, after: Execution | undefined, now
   return asked === undefined ? [] : [`S9 '${asked.name}' cannot be settled, and it is not at risk`];
 }
 
-/** After the end of the faults every execution is evaluated within this time. */
+/** After the faults, every execution is evaluated within this time. */
 const LOOKED_AT_WITHIN_MS = 1_200_000;
 
-/** L1 behind a point of no return nothing ends at the deadline: then a person must have been asked. */
+/**
+ * L1: after a point of no return, the deadline does not end the execution, so a person must have been asked.
+ */
 export function judgeDeadline(
   plan: Plan,
   { execution, steps }: Snapshot,

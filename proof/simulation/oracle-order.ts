@@ -1,14 +1,13 @@
 /**
- * The order of compensation: a step is undone when none of its dependents, direct or not, is in effect, may
- * act, or can start.
+ * Judges the order of compensation: a step is undone only when no dependent, direct or not, has an effect,
+ * may act, or can start.
  *
- * Owns: S10 in two independent ways: by the records when an undo is claimed, and by a book of the effects
- * themselves, which sees what no record shows. Written independently and not by calling the rules it checks.
- * Does not own: whether an effect is doubled (`ledger.ts`), the order between executions
+ * Owns: S10 in two ways, both independent of the rules: by the records when an undo is claimed, and by a book
+ * of the effects. Does not own: doubled effects (`ledger.ts`), the order between executions
  * (`oracle-children.ts`).
  *
- * A dependent counts whatever became of it: one that failed, waits or has an unknown outcome may have acted.
- * One with `undo: 'none'` has nothing to undo, but must be quiet, and its dependents count as well.
+ * Failed and waiting dependents count too, because they may have acted. One with `undo: 'none'` needs no
+ * undo, but must not be acting, and its dependents count too.
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -28,12 +27,12 @@ interface Reach {
 
 const reaches = new WeakMap<Plan, Reach>();
 
-/** The transitive reach of each step, in both directions. */
+/** The ancestors and dependents of each step, direct or not. */
 function reachOf(plan: Plan): Reach {
   const known = reaches.get(plan);
   if (known !== undefined) return known;
   const ancestors = new Map<string, string[]>();
-  // Predecessors come first.
+  // Steps are listed after their predecessors.
   for (const { name, after } of plan.steps)
     ancestors.set(name, [...new Set(after.flatMap((one) => [one, ...(ancestors.get(one) ?? [])]))]);
   const dependents = new Map(
@@ -47,7 +46,7 @@ function reachOf(plan: Plan): Reach {
   return reach;
 }
 
-/** Statuses in which the step may still be started, by a process that read an older state or by an answer. */
+/** Statuses in which the step may still start, by a process with an older read or by an answer. */
 const MAY_START: ReadonlySet<StepStatus> = new Set([
   'running',
   'retrying',
@@ -67,9 +66,9 @@ export const allDependents = (plan: Plan, name: string): Iterable<PlanStep> =>
 export const judgeOrder = (plan: Plan, snapshot: Snapshot, name: string, now: number): string[] =>
   reasonsAgainstUndo(plan, snapshot, name, now).map((why) => `S10 the undo of '${name}' began while ${why}`);
 
-/** Reasons of all dependents, direct or not, that are not clear. */
+/** The reasons of all dependents that still prevent the undo. */
 export function reasonsAgainstUndo(plan: Plan, snapshot: Snapshot, name: string, now: number): string[] {
-  // Items of a list wait for each other so that not too many are under way, and for nothing else.
+  // Items of a list depend on each other only to limit how many run at once.
   if (plan.tolerated !== undefined) return [];
   const reasons: string[] = [];
   for (const other of allDependents(plan, name)) {
@@ -79,7 +78,7 @@ export function reasonsAgainstUndo(plan: Plan, snapshot: Snapshot, name: string,
   return reasons;
 }
 
-/** The reason why a dependent is not clear yet; nothing if it is. */
+/** Why a dependent prevents the undo; undefined if it does not. */
 function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): string | undefined {
   const record = steps[step.name];
   const isNext = step.after.every((one) =>
@@ -95,8 +94,8 @@ function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): s
   if (step.kind !== 'agent') return undefined;
   const acted = record.mayHaveActed && status !== 'compensated';
   const { undo, settleMs } = actedAs(step, record);
-  // If the undo of a tolerated failure failed for good, somebody let the execution go on: the effect stays,
-  // as if it had no undo.
+  // If the undo of a tolerated failure failed permanently, a person let the execution go on, and the effect
+  // stays.
   if (undo !== 'none' && status !== 'tolerated') {
     if (STANDS.has(status)) return `is ${status}`;
     return acted ? `is ${status} and may have acted` : undefined;
@@ -116,7 +115,7 @@ const hasEffects = (step: PlanStep, { started, ended, rounds, try: latest = 1 }:
   const undo = step.kind === 'map' ? step.each.undo : step.kind === 'child' ? step.undo : 'none';
   const ends = Object.values(ended);
   const { done = 0, compensating = latest, failed = [] } = rounds ?? {};
-  // A failed try left nothing: after a try that left something another one follows only if a person says so.
+  // A failed try left no effects; otherwise only a person's decision allows another one.
   const hasEarlier =
     done > 0 &&
     Array.from({ length: compensating - 1 }, (_, at) => at + 1).some((at) => !failed.includes(at));
@@ -124,11 +123,11 @@ const hasEffects = (step: PlanStep, { started, ended, rounds, try: latest = 1 }:
   return ends.length < started || (undo !== 'none' && isLeft);
 };
 
-/** The agent of the latest stage so far that named one. */
+/** The agent of the latest stage with an agent. */
 export const agentOn = (step: AgentStep, stage: number) =>
   step.recovery.slice(0, stage).findLast((one) => one.kind === 'useAgent') ?? step;
 
-/** The agent whose attempt has acted: that of the current effect key's stage, whichever stage comes next. */
+/** The agent whose attempt has acted: that of the current effect key's stage. */
 export const actedAs = (step: AgentStep, record: Step | undefined) =>
   step.recovery
     .filter(({ kind }) => kind === 'useAgent' || kind === 'withInput')
@@ -143,39 +142,34 @@ const mayFail = (plan: Plan, name: string): boolean => {
 interface Effects {
   /** Effects in place, by key and service. */
   readonly standing: Set<string>;
-  /** The key that is being undone; a later key belongs to a next stage. */
+  /** The key that is being undone. */
   undoBegan: string | undefined;
-  /** Whether a person decided that the effect stays: late effects of its last attempt stay, too. */
+  /** Whether a person left the effect in place; late effects of the last attempt then stay too. */
   isLeft: boolean;
 }
 
-/** One attempt, as its service sees it. */
+/** An attempt's call, for its service. */
 type Act = Pick<AttemptContext, 'executionId' | 'step' | 'idempotencyKey'>;
 
-/** One of the executions that an id has had: effects of an earlier one do not concern a later one. */
+/** The life of an execution, because effects of an earlier life do not concern a later one. */
 const placeOf = ({ executionId, step, idempotencyKey }: Act): string =>
   `${executionId}.${idempotencyKey.slice(`${executionId}.${keyPartOf(step)}.`.length).replace(/-\d+$/, '')}`;
 
-/**
- * The effects of steps by their executions, in the order in which they took place; from the services, not
- * from the table.
- */
+/** The effects of steps by execution, in order, as reported by the services. */
 export class EffectOrder {
   readonly #executions = new Map<string, Map<string, Effects>>();
-  /**
-   * The keys of stages after whose undo the step went on in another way: its dependents rest on none of them.
-   */
+  /** Keys of stages that were undone before the next stage; dependents do not rest on them. */
   readonly #former = new Set<string>();
   readonly violations: string[] = [];
 
-  /** Between two stages a step is undone and goes on; an undo of its execution is final. */
+  /** Notes a step's write, to distinguish an undo between stages from a final one. */
   written({ execution, steps }: Snapshot, after: Step): void {
     const before = steps[after.name];
     if (before?.status === 'compensated' && after.status === 'retrying' && after.epoch === before.epoch)
       this.#former.add(effectKeyOf(execution, after.name, before.key));
     if (after.status !== 'tolerated') return;
     this.left(execution, after.name);
-    // A step that certainly did nothing must not act late.
+    // A step that certainly did not act must not act later.
     this.#of(`${execution.id}.${execution.life}`, after.name).isLeft = after.mayHaveActed;
   }
 
@@ -187,7 +181,7 @@ export class EffectOrder {
     if (isLasting && !effects.isLeft) effects.standing.add(`${idempotencyKey}/${service}`);
     if (effects.undoBegan !== idempotencyKey) effects.undoBegan = undefined;
     if (plan.tolerated !== undefined) return;
-    // A tolerated failure is undone before its dependents begin.
+    // A tolerated failure must be undone before its dependents begin.
     for (const name of reachOf(plan).ancestors.get(step) ?? []) {
       const began = this.#executions.get(place)?.get(name)?.undoBegan;
       if (!mayFail(plan, name) && began !== undefined && !this.#former.has(began))
@@ -211,12 +205,12 @@ export class EffectOrder {
     }
   }
 
-  /** Its service has given up work that it had accepted. */
+  /** Notes that the service gave up accepted work. */
   dropped(act: Act, service: string): void {
     this.#of(placeOf(act), act.step).standing.delete(`${act.idempotencyKey}/${service}`);
   }
 
-  /** Forgets the step's effects: a person undid all of them, or they stay whatever becomes of the others. */
+  /** Forgets the step's effects, because a person undid them or left them in place. */
   left({ id, life }: Pick<Execution, 'id' | 'life'>, step: string): void {
     this.#of(`${id}.${life}`, step).standing.clear();
   }
@@ -230,7 +224,7 @@ export class EffectOrder {
   }
 }
 
-/** Whether the step must be undone, whichever agent performed it. */
+/** Whether any variant of the step must be undone. */
 const mustBeUndone = (step: PlanStep): boolean =>
   step.kind === 'agent' &&
   step.undo !== 'none' &&

@@ -1,12 +1,11 @@
 /**
- * Four eyes, judged by the writes and by when each call was made, not by the entries that the product keeps.
+ * Judges four eyes by the writes and the times of calls, not by the product's own entries.
  *
- * Owns: S19: a book of who did what in a tree, and of every call for an approval with the length of the book
- * when it was made; that each record says who called. Does not own: which person is behind a caller
- * (`cast.ts`).
+ * Owns: S19: a book of each person's acts in a tree, and of each approval's call with the length of the book
+ * then; each record names the caller. Does not own: the person behind a caller (`cast.ts`).
  *
- * Acts before a call bar it; if two acts are simultaneous, either may be the first. If two approvals in one
- * tree must both come from another person, one person can give only one of them at a time.
+ * Acts before a call exclude its person; of two simultaneous acts, either may be first. If two approvals of a
+ * tree need another person, one person can give only one of them.
  */
 
 import { isForAnother, type Plan } from '../../lib/core/plan/plan.ts';
@@ -38,7 +37,7 @@ interface Call {
   readonly known: number;
 }
 
-/** The choices by which a person makes an execution go on. */
+/** Choices that make an execution go on. */
 const GOES_ON: ReadonlySet<Choice | undefined> = new Set([
   'retry',
   'retry-with-input',
@@ -57,17 +56,14 @@ export class OraclePeople {
     this.#personOf = personOf;
   }
 
-  /** An approval is about to be answered. @returns the mark that its answer carries */
+  /** Notes the call of an approval's answer. @returns the mark for the answer */
   call(root: Execution, caller: Caller): string {
     const { life, deeds } = this.#bookOf(root);
     this.#calls.push({ caller, life, known: deeds.length });
     return `call-${this.#calls.length - 1}`;
   }
 
-  /**
-   * Approvals in any trees are about to be answered with one mark: for none of them is it known which acts
-   * came before.
-   */
+  /** Notes a call that answers approvals in any trees, so that no earlier acts are known. */
   callForMany(caller: Caller): string {
     this.#calls.push({ caller, life: '', known: 0 });
     return `call-${this.#calls.length - 1}`;
@@ -82,7 +78,7 @@ export class OraclePeople {
     return book;
   }
 
-  /** @param root the record of the tree's root as it is now */
+  /** @param root the current record of the tree's root */
   judge(
     problems: string[],
     plan: Plan,
@@ -91,7 +87,7 @@ export class OraclePeople {
     root: Execution | undefined,
     kinds: KindCounts,
   ): void {
-    // The write belongs to an earlier life, whose root execution no longer exists.
+    // The write is of an earlier life, whose root is gone.
     if (root === undefined) return;
     const book = this.#bookOf(root);
     if (root.startedBy === undefined) problems.push('S19 who started it is not recorded');
@@ -126,7 +122,7 @@ export class OraclePeople {
   #noteAnswer(problems: string[], before: Incident | undefined, after: Incident, book: Book): void {
     const { closedBy, choice, kind, caller, number } = after;
     if (closedBy !== 'answer' || before?.closedAt !== undefined) return;
-    // A command also ends a pause, but gives nothing to the paused execution.
+    // Ending a pause is not an act that makes the execution go on.
     if (GOES_ON.has(choice) && kind !== 'pause')
       return this.#note(problems, book, caller, `resolved incident ${number}: ${choice}`);
     if (caller === undefined) problems.push(`S19 who resolved incident ${number} is not recorded`);
@@ -160,14 +156,14 @@ export class OraclePeople {
         problems.push(`S19 approval '${name}' is answered by '${by.name}', who ${against.what}`);
       kinds.approvedByAnother += 1;
     }
-    // To reject does not count as an act.
+    // A rejection is not an act.
     if (record.output === undefined) return;
     const ofAnother = isForAnother(planned) ? approval : undefined;
     this.#note(problems, book, by, `approved '${approval}'`, ofAnother);
   }
 }
 
-/** An answer's mark of the call that gave it. */
+/** The call's mark in an answer. */
 function markOf(record: Step | undefined): string | undefined {
   const { output, failure } = record ?? {};
   const comment = isJsonObject(output ?? null) ? (output as { comment?: unknown }).comment : undefined;

@@ -1,7 +1,6 @@
 /**
- * Children that are points of no return, and ends that promise that nothing is left, written anew and not by
- * calling their rules: the children's own records and the outside world's book count, not the parent's
- * record.
+ * Judges children that are points of no return, and ends without effects, independently of the rules, by the
+ * children's own records and the ledger.
  *
  * Owns: these checks. Does not own: points of no return that agents perform (`oracle-operations.ts`), the
  * order of undos (`oracle.ts`, `oracle-children.ts`).
@@ -17,14 +16,11 @@ import { childrenOf, type Others } from './families.ts';
 import { actedAs } from './oracle-order.ts';
 
 /**
- * S10 while a child that is a point of no return is under way, and after it has acted past its own point,
- * nothing outside it is undone: neither a step of its parent, nor what its parent orders its other executions
- * to undo.
+ * S10: while a child that is a point of no return runs, and after it has passed its own point, nothing
+ * outside it is undone: no step of its parent, and none of the parent's other children.
  */
 export class OraclePoints {
-  /**
-   * Executions that were stopped while their parent went forward, because the time of their step was over.
-   */
+  /** Executions that were stopped at their step's deadline while their parent went forward. */
   readonly #overTime = new Set<string>();
   readonly #others: Others;
   readonly #ledger: Ledger;
@@ -40,7 +36,7 @@ export class OraclePoints {
     const problems: string[] = [];
     let inside: string | undefined;
     let at: Snapshot | undefined = before;
-    // Goes upwards as long as the parent is the one that has it undone.
+    // Goes up while the parent causes the undo.
     while (at !== undefined) {
       const { id, parent }: Execution = at.execution;
       for (const step of this.#others.planOf(id)?.steps ?? [])
@@ -57,15 +53,15 @@ export class OraclePoints {
     const isStop = after?.status === 'compensating' && before.status !== 'compensating';
     if (parent === undefined || !isStop || after.cause?.kind !== 'parent') return;
     const above = this.#others.read(parent.executionId)?.execution.status;
-    // This also counts if the parent was paused since: the process that stops the child had read it before.
+    // The parent may have been paused since the stopping process read it.
     if (above !== undefined && (isForward(above) || above === 'paused'))
       this.#overTime.add(`${id} ${before.startedAt}`);
     else this.#overTime.delete(`${id} ${before.startedAt}`);
   }
 
   /**
-   * The parent that has the execution undone. An execution that was stopped at its time limit undoes itself,
-   * as a failed one does.
+   * The parent that causes the undo. An execution stopped at its step's deadline undoes itself, like a failed
+   * one.
    */
   #undoneBy({ execution: { id, startedAt, parent, cause } }: Snapshot): Snapshot | undefined {
     if (parent === undefined || cause?.kind !== 'parent' || this.#overTime.has(`${id} ${startedAt}`))
@@ -76,11 +72,11 @@ export class OraclePoints {
 
 const isChildPoint = (step: PlanStep): boolean => step.kind === 'child' && step.pointOfNoReturn === true;
 
-/** An undo is claimed, or an execution that had succeeded is recalled. */
+/** Whether the write claims an undo or recalls a successful execution. */
 function beginsUndo(before: Snapshot, { step, execution }: Write): boolean {
   const known = before.steps[step?.name ?? ''];
   const claims = step?.mode === 'undo' && step.leaseUntil !== undefined && step.token !== known?.token;
-  // A failed item of a list is undone by itself, whatever becomes of the list.
+  // A failed item of a list is undone alone.
   const isOwn = claims && before.execution.status !== 'compensating';
   return (
     (claims && !isOwn) || (before.execution.status === 'succeeded' && execution?.status === 'compensating')
@@ -102,7 +98,7 @@ function problemsOf(
   });
 }
 
-/** Points of no return that took effect inside the execution, its own and its children's. */
+/** The points of no return with an effect in the execution and its children. */
 function pointsPast(
   state: Snapshot | undefined,
   plan: Plan | undefined,
@@ -118,10 +114,7 @@ function pointsPast(
   });
 }
 
-/**
- * An execution that ended as canceled or compensated has left no effect, neither one that could be undone nor
- * one that cannot be.
- */
+/** Checks that a canceled or compensated execution has left no effects of any kind. */
 export function judgeNothingLeft(
   plan: Plan,
   state: Snapshot,

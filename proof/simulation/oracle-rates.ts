@@ -1,9 +1,8 @@
 /**
- * The rates of agents, as a service sees them: its calls, by the clocks of the calling processes.
+ * Judges agents' rates by the claims, with the clocks of the claiming processes.
  *
- * Owns: which rate the agents of a world have, and that no second (for a slow one, no minute) has more of an
- * agent's claims than that, plus the share of a second that a process may take at once, and claims that end
- * just after their slot. Does not own: which worlds have rates (`traits.ts`).
+ * Owns: the rate of a world's agents; no second (for slow rates, no minute) has more claims than the rate,
+ * plus a tolerance. Does not own: which worlds have rates (`traits.ts`).
  */
 
 import { BULK } from '../../lib/core/plan/built-in.ts';
@@ -15,16 +14,16 @@ import { actedAs } from './oracle-order.ts';
 import type { Choice } from './plans.ts';
 
 const RATES = [0.1, 0.5, 1, 2, 20] as const;
-/** A slow rate is judged by the minute, because one second of it shows nothing. */
+/** The window: a minute for slow rates, whose seconds show nothing. */
 const windowMsOf = (perSecond: number): number =>
   perSecond >= 5 ? 1_000 : perSecond >= 0.5 ? 10_000 : 60_000;
-/** Allows for a share of 50 ms, and 100 ms after a slot's end. */
+/** Allows for shares of 50 ms taken at once, and claims up to 100 ms after a slot's end. */
 const TOLERANCE = 1.15;
 
 export class OracleRates {
   readonly perSecond: number | undefined;
   readonly #kinds: KindCounts;
-  /** When each agent's claims were decided, ascending, by agent. */
+  /** By agent, the ascending times of its claims. */
   readonly #claimedAt = new Map<string, number[]>();
 
   constructor(choice: Choice | undefined, kinds: KindCounts) {
@@ -32,7 +31,7 @@ export class OracleRates {
     this.#kinds = kinds;
   }
 
-  /** A step is written. */
+  /** Judges a step's write. */
   judge(problems: string[], plan: Plan, { steps }: Snapshot, after: Step): void {
     const step = plan.steps.find(({ name }) => name === after.name);
     if (this.perSecond === undefined || step?.kind !== 'agent') return;
@@ -42,7 +41,7 @@ export class OracleRates {
     if (claimedAt === undefined || after.leaseUntil === undefined || after.token === known?.token) return;
     if (known?.deferred?.why === 'rate') this.#kinds.rateTurn += 1;
     const { agent } = actedAs(step, after);
-    // The built-in agent calls no service, and has none.
+    // The built-in agent has no rate.
     if (agent === BULK.name) return;
     const all = this.#claimedAt.get(agent) ?? [];
     this.#claimedAt.set(agent, all);

@@ -1,10 +1,10 @@
 /**
- * Announcements about incidents: each opening and each resolution is announced; a reminder is neither early
- * nor lost, nor comes after the resolution, unless an answer overtook it.
+ * Judges announcements of incidents: each opening and resolution is announced; a reminder is neither early
+ * nor lost, and comes after the resolution only if an answer overtook it.
  *
- * Owns: these checks, written independently and not by calling the rules they check; a book of writes and
- * announcements. Does not own: reminders of approvals and callbacks (`oracle-inbox.ts`), how long executions
- * were paused (`oracle-times.ts`), that the wake time includes a reminder (`oracle-wake.ts`).
+ * Owns: these checks, independent of the rules; a book of writes and announcements. Does not own: reminders
+ * of approvals and callbacks (`oracle-inbox.ts`), the lengths of pauses (`oracle-times.ts`), wake times for
+ * reminders (`oracle-wake.ts`).
  */
 
 import type { Plan, Stage } from '../../lib/core/plan/plan.ts';
@@ -14,10 +14,10 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 
-/** A process that has decided to announce may be frozen, and announces afterwards. */
+/** How late an announcement may be, because its process may be frozen. */
 const OVERTAKEN_MS = 150_000;
 
-/** The declared interval of reminders to the person who is asked about the step. */
+/** The declared interval of reminders for the incident. */
 function declaredMs(plan: Plan, { kind, step }: Incident): number | undefined {
   if (kind === 'pause' || kind === 'deadline') return undefined;
   const planned = plan.steps.find(({ name }) => name === step);
@@ -26,18 +26,16 @@ function declaredMs(plan: Plan, { kind, step }: Incident): number | undefined {
   return recovery.flatMap((stage) => (stage.kind === 'askPerson' ? (stage.remindMs ?? []) : []))[0];
 }
 
-/**
- * When the next reminder is due; undefined if none was declared, or if the time for an answer ends before it.
- */
+/** When the next reminder is due; undefined if none is declared, or if the deadline is earlier. */
 function nextAt(plan: Plan, incident: Incident, fromAt: number): number | undefined {
   const everyMs = declaredMs(plan, incident);
   return everyMs !== undefined && fromAt + everyMs < incident.deadlineAt ? fromAt + everyMs : undefined;
 }
 
-/** Judges the first reminder of a question that is opened. */
+/** Judges the first reminder time of an opened incident. */
 export function judgeFirstReminder(problems: string[], plan: Plan, incident: Incident): void {
   const { number, openedAt, remindAt, reminders } = incident;
-  // Among the items of one execution, only the announced question about a wrong answer has reminders.
+  // Only the announced one of several incidents about wrong answers in an execution has reminders.
   const expected = incident.quiet === true ? undefined : nextAt(plan, incident, openedAt);
   if (remindAt !== expected || reminders !== 0)
     problems.push(`L1 question ${number} begins with a reminder at ${remindAt} and not ${expected}`);
@@ -53,7 +51,7 @@ interface Times {
   readonly lateMs: (dueAt: number) => number;
 }
 
-/** When it was written without an announcement yet, and since when none of the incident's was announced. */
+/** When the reminder was written, and since when none of the incident has been announced. */
 interface Owed {
   readonly at: number;
   readonly sinceAt: number;
@@ -64,13 +62,13 @@ export class OracleReminders {
   readonly #owed = new Map<string, Owed>();
   /** Whether a reminder has ever been written, by incident and time. */
   readonly #written = new Set<string>();
-  /** Openings and resolutions that were written and not announced yet, and all that were ever written. */
+  /** Written openings and resolutions that are not announced yet, and all written ones. */
   readonly #owedChanges = new Set<string>();
   readonly #changes = new Set<string>();
   /** When each incident was resolved, by incident. */
   readonly #closedAt = new Map<string, number>();
 
-  /** A write opened or resolved an incident. A quiet one is not announced. */
+  /** Notes that an incident was opened or resolved. A quiet one is not announced. */
   change(executionId: string, incident: Incident, change: 'opened' | 'closed'): void {
     if (incident.quiet === true) return;
     const key = `${aboutOf(executionId, incident.number, incident.openedAt)} ${change}`;
@@ -78,7 +76,7 @@ export class OracleReminders {
     this.#changes.add(key);
   }
 
-  /** A write of a question that was or is open. @param known as it was before */
+  /** Judges a write of an incident. @param known its earlier record */
   judge(
     problems: string[],
     plan: Plan,
@@ -142,7 +140,7 @@ export class OracleReminders {
 const aboutOf = (executionId: string, number: number, openedAt: number): string =>
   `${executionId}/${number} of ${openedAt}`;
 
-/** A write that is not a reminder moves the next one with the deadline, and drops it with the resolution. */
+/** Checks that other writes move the next reminder with the deadline, and drop it at the resolution. */
 function judgeNext(problems: string[], known: Incident, { deadlineAt, remindAt, closedAt }: Incident): void {
   const movedMs = deadlineAt - known.deadlineAt;
   const isKept = known.remindAt !== undefined && closedAt === undefined;
@@ -167,7 +165,7 @@ function judgeReminder(
   if (status === 'paused') problems.push(`L1 ${what} while ${status}`);
   if (reminders !== known.reminders + 1) problems.push(`L1 ${what} counts ${reminders}`);
   const sinceAt = known.remindedAt ?? known.openedAt;
-  // An execution that is being undone gets no time of a pause back.
+  // A pause does not extend times of an execution that is being undone.
   const givenBackMs = status === 'compensating' ? 0 : pausedMs(sinceAt);
   const sinceMs = now - sinceAt - givenBackMs;
   if (sinceMs < everyMs - earlyMs(sinceAt)) problems.push(`L1 ${what} after ${sinceMs} ms`);

@@ -1,6 +1,6 @@
 /**
- * The writes that a retry of a failed execution may make besides the execution (F8, S18): written
- * independently of the rules it checks.
+ * Judges what a retry of a failed execution writes besides the execution (F8, S18), independently of the
+ * rules.
  */
 
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -9,8 +9,8 @@ import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 
 /**
- * The one way in which a step changes with the end of its execution: it had failed with no effect in place,
- * and the same write is the retry.
+ * Whether a write is a retry with another input for a failed step without effects, the only change of a step
+ * after its execution's end.
  */
 export function isGivenAnotherInput(
   { execution: before, steps }: Snapshot,
@@ -30,7 +30,7 @@ export function isGivenAnotherInput(
   );
 }
 
-/** Counts retries of executions, and the use of what people gave, whoever asked for it. */
+/** Counts retries of executions, and uses of inputs from people. */
 export function countRetried(kinds: KindCounts, before: Snapshot, { execution, step }: Write): void {
   if (execution?.status === 'running' && execution.epoch > before.execution.epoch)
     kinds.executionRetried += 1;

@@ -1,10 +1,9 @@
 /**
- * The rounds of a step, judged anew by the words of docs/ARCHITECTURE.md and by each execution's own record.
+ * Judges the rounds of a step, by the text of docs/ARCHITECTURE.md and each execution's own record.
  *
- * Owns: S10 a round begins after the recorded success of the one before, and they are undone in reverse, one
- * at a time; S6 none is done twice and none is left out; L1 their bound. Does not own: tries of one round
- * (`oracle-groups.ts`), effects of a single execution (`oracle.ts`). Written independently, and not by
- * calling the rules it checks.
+ * Owns, independently of the rules: S10 a round begins after the recorded success of the previous one, and
+ * rounds are undone in reverse, one at a time; S6 none is repeated or left out; L1 their limit. Does not own:
+ * tries of one round (`oracle-groups.ts`), effects of a single execution (`oracle.ts`).
  */
 
 import type { ChildStep, Plan, PlanStep, RoundMessage, Rounds } from '../../lib/core/plan/plan.ts';
@@ -56,10 +55,7 @@ export function judgeRoundCreated(execution: Execution, { read, planOf }: Others
   return problems;
 }
 
-/**
- * Judges the input of a round: the message that its number took, or what a person gave; a later try has the
- * same.
- */
+/** Judges a round's input: the message that it took, or a person's input; later tries have the same. */
 function judgeRoundMessage(
   problems: string[],
   { id, input }: Execution,
@@ -78,7 +74,7 @@ function judgeRoundMessage(
     problems.push(`M3 round ${id} is given another message than it took`);
 }
 
-/** A round that had succeeded is recalled. @param before its record */
+/** Judges the recall of a successful round. @param before its record */
 export function judgeRoundRecalled(
   before: Execution,
   { execution }: Write,

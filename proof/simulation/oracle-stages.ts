@@ -1,8 +1,8 @@
 /**
- * The next stage of a recovery, judged anew by the records and by the requests at the services.
+ * Judges the next stage of a recovery by the records and the requests at the services.
  *
- * Owns: that it begins only when nothing of the former one can act any more, and after its undo unless that
- * stage has no effect. Does not own: effects by key (`ledger.ts`), the contents of keys (`oracle-keys.ts`).
+ * Owns: a stage begins only when the previous one can no longer act, and after its undo unless it has no
+ * effect. Does not own: effects by key (`ledger.ts`), the contents of keys (`oracle-keys.ts`).
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -37,7 +37,7 @@ export function judgeStages(
     );
 }
 
-/** Requests at services that have no lasting effect: the number of the latest key, by step. */
+/** Requests at services without lasting effects: the number of the latest key, by step. */
 export class Arrivals {
   readonly #latest = new Map<string, number>();
   readonly violations: string[] = [];

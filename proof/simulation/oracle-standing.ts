@@ -1,9 +1,8 @@
 /**
- * The effects that an end lists as left, against the external services' ledger and the children's own
- * records.
+ * Judges the effects that an end lists as left, by the ledger and the children's own records.
  *
- * Owns: this check, written independently and not by calling the rule it checks. Does not own: whether
- * anything should have been undone (`oracle.ts`, `oracle-points.ts`).
+ * Owns: this check, independent of the rule. Does not own: whether they should have been undone (`oracle.ts`,
+ * `oracle-points.ts`).
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -32,7 +31,7 @@ export function judgeStanding(
     problems.push(`S10 ${status}, and ${stands} effects are left`);
   if (first.length !== Math.min(20, stands + mayStand))
     problems.push(`S10 ${first.length} of ${stands} are told`);
-  // Plans are small here: everything can be listed.
+  // Plans are small here, so that all effects are listed.
   const told = (step: string, executionId?: string): string | undefined =>
     first.find((one) => one.step === step && one.executionId === executionId)?.effect;
   for (const step of plan.steps) {
@@ -69,12 +68,12 @@ export function judgeStanding(
   return problems;
 }
 
-/** After a success, only possible effects of tolerated failures are listed. */
+/** Checks that after a success only possible effects of tolerated failures are listed. */
 function judgeSuccess(plan: Plan, state: Snapshot, standing: Standing | undefined, ledger: Ledger): string[] {
   const told = new Set(standing?.first.map(({ step }) => step));
   return plan.steps.flatMap(({ name, kind }) => {
     const isTolerated = state.steps[name]?.status === 'tolerated';
-    // Steps with executions of their own are listed if those executions list effects themselves.
+    // Steps with child executions are listed if these list effects.
     if (told.has(name) && !isTolerated && kind !== 'child' && kind !== 'map')
       return [`S10 a success lists '${name}', which did not fail`];
     const isLive = kind === 'agent' && ledger.isLive(effectKeyOf(state.execution, name));
@@ -86,7 +85,10 @@ function judgeSuccess(plan: Plan, state: Snapshot, standing: Standing | undefine
 const isVouchedFor = (state: Snapshot, step: string): boolean =>
   incidentsIn(state).some((one) => one.step === step && one.choice === 'give-output');
 
-/** Whether the effects of the step's executions must be undone with it, or can never be undone. */
+/**
+ * Whether effects of the step's child executions must be listed: they would be undone with it, or can never
+ * be undone.
+ */
 const isTold = (step: PlanStep): boolean =>
   (step.kind === 'child' && (step.undo !== 'none' || step.pointOfNoReturn === true)) ||
   (step.kind === 'map' && step.each.undo !== 'none');

@@ -1,9 +1,10 @@
 /**
- * Writes that the real store would refuse, the contents of a list, and how long ended executions are kept.
+ * Judges what the store in memory does not check: writes that DynamoDB would refuse, complete lists,
+ * retention.
  *
- * Owns: the size of an item and its text, as DynamoDB counts them; that no page of a list loses an execution;
- * S11 retention, by the rules of the store's timer and of the audit, on the records at the end of a world.
- * Does not own: the item's spelling (`lib/aws/dynamo-items.ts`), the audit's pass.
+ * Owns: the sizes of items as DynamoDB counts them, and valid text; complete pages of lists; S11 retention by
+ * TTL and audit, at the end of a world. Does not own: the format of items (`lib/aws/dynamo-items.ts`), the
+ * audit's pass.
  */
 
 import { isBuiltIn } from '../../lib/core/plan/built-in.ts';
@@ -18,12 +19,12 @@ import type { MemoryTable } from '../../lib/memory/table.ts';
 
 /** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
 const MAX_ITEM_BYTES = 400 * 1024;
-/** Keys, names, counters, times and tokens of a record, whose length does not depend on data. */
+/** The size of all other fields of a record, whose length does not depend on data. */
 const REST_BYTES = 4_096;
 
 type Values = readonly unknown[];
 
-/** Fields whose length depends on data. The input of a large execution is in an item of its own. */
+/** The fields whose length depends on data. A large execution's input is in its own item. */
 const valuesOf = {
   execution: ({ output, outputAt, cause, pauses, retries, dispatches }: Execution): Values => [
     outputAt ?? output,
@@ -44,7 +45,7 @@ const valuesOf = {
 };
 
 /**
- * Why the store refuses the write; nothing if it accepts it.
+ * Why DynamoDB would refuse the write; undefined if it would accept it.
  * @param before the stored record, which it has accepted
  */
 export function refusalOf(
@@ -80,7 +81,7 @@ const LONG_CHARS = 64;
 
 function add(size: Size, value: Json): void {
   if (typeof value === 'string') {
-    // Short texts of a world are estimated, not measured.
+    // Only long texts are measured; short ones are estimated.
     size.bytes += value.length > LONG_CHARS ? Buffer.byteLength(value) : value.length * 3;
     // A half of a surrogate pair cannot be encoded in UTF-8, in which the store keeps all text.
     if (!value.isWellFormed()) size.isText = false;
@@ -97,14 +98,13 @@ function add(size: Size, value: Json): void {
 const LIST_PAGE = 7;
 
 /**
- * Over all its pages, a list names every execution of its workflows once, latest start first, even for equal
- * starts.
+ * Checks that the pages of a list contain every execution once, latest start first, also with equal starts.
  */
 export function judgeList(table: MemoryTable): string[] {
   const expected = new Map<string, string[]>();
   for (const id of table.ids()) {
     const { workflow, parent } = (table.read(id) as Snapshot).execution;
-    // The built-in workflows of every deployment are listed only by name.
+    // Built-in workflows are listed only by name.
     if (parent?.part !== true && !isBuiltIn(workflow))
       expected.set(workflow, [...(expected.get(workflow) ?? []), id]);
   }
@@ -130,7 +130,9 @@ export function judgeList(table: MemoryTable): string[] {
 const RETENTION_MS = 30 * 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** An ended execution stays for its retention, and is gone for good some time later. Empties the table. */
+/**
+ * Checks that ended executions stay for their retention and are removed some time later. Empties the table.
+ */
 export function judgeRetention(table: MemoryTable): string[] {
   const problems: string[] = [];
   let lastEndAt = 0;
@@ -153,7 +155,7 @@ export function judgeRetention(table: MemoryTable): string[] {
   const late = lastEndAt + RETENTION_MS + MIN_RETENTION_MS + HOUR_MS;
   const ids = Array.from(table.ids());
   for (const id of ids) if (table.read(id)?.execution.parent === undefined) table.expire(id);
-  // One pass after the other: records beside a child are removed after the child.
+  // Runs several passes, because records of a child are removed after the child.
   for (let left = removals(table, late); left.length > 0; left = removals(table, late))
     for (const found of left) if (found.kind !== 'unreadable') table.remove(found);
   const kept = table.found();
@@ -162,10 +164,7 @@ export function judgeRetention(table: MemoryTable): string[] {
   return problems;
 }
 
-/**
- * Whether the record is left from an earlier life of the id. A key is remembered for the shortest retention,
- * so a younger record is none of these.
- */
+/** Whether the record is from an earlier life of the id. It must be older than the shortest retention. */
 function isOfEarlierLife(table: MemoryTable, found: Found, now: number): boolean {
   if (found.kind === 'mail') return found.life !== table.read(found.executionId)?.execution.life;
   if (found.kind !== 'step' && found.kind !== 'question') return false;

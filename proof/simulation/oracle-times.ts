@@ -1,13 +1,12 @@
 /**
- * Times that are promised to people and to the external party: nothing takes effect before its time, and
- * nothing counts long after it.
+ * Judges the times promised to people and external parties: nothing takes effect before its time, or long
+ * after it.
  *
- * Owns: a book of when executions were paused, in true time, and by it: when the default of a question takes
- * effect, that a question is answered once, when a wait is over, until when an answer of the external party
- * counts, when a deadline stops an execution. Does not own: the wake times that bring these about
- * (`oracle-wake.ts`), which answers are safe.
+ * Owns: a book of pauses in true time; by it, the times of defaults, ends of waits, external parties' answers
+ * and deadlines; a question is answered once. Does not own: wake times (`oracle-wake.ts`), which answers are
+ * safe.
  *
- * The records' own durations of pauses are not trusted: the book sees when a pause began and ended.
+ * The durations of pauses in the records are not trusted.
  */
 
 import {
@@ -37,16 +36,16 @@ import { judgeWait } from './oracle-waits.ts';
 import { judgeWithin } from './oracle-within.ts';
 
 const DAY_MS = 86_400_000;
-/** The time for an answer if no recovery sets one: */
+/** The default deadline of an incident. */
 const WITHIN_MS: Readonly<Record<Incident['kind'], number>> = {
   recovery: DAY_MS,
   undo: 7 * DAY_MS,
   deadline: 7 * DAY_MS,
   pause: 3 * DAY_MS,
 };
-/** Two ticks of a supervisor and a sweep, once all faults are over, … */
+/** The allowed delay after all faults: two ticks of a supervisor and a sweep. … */
 const LOOKED_AFTER_MS = 150_000;
-/** … and before that as long as all faults together take. */
+/** The allowed delay while there may be faults. */
 const LOOKED_IN_FAULTS_MS = 900_000;
 
 interface Span {
@@ -60,15 +59,15 @@ export interface Written {
   readonly write: Write;
   /** True time. */
   readonly now: number;
-  /** Since when all faults are over; absent while there may be some. */
+  /** When the faults ended; undefined while there may be some. */
   readonly healedAt: number | undefined;
   readonly kinds: KindCounts;
   readonly reminders: OracleReminders;
-  /** Whether the writing process has been frozen: its read may be old. */
+  /** Whether the writing process has been frozen, so that its read may be old. */
   readonly isLagging: boolean;
 }
 
-/** The age of a read, the tries of a write, and its time on the way: by one clock. */
+/** The age of a read, plus the tries and the duration of a write, by one clock. */
 const BEGINS_WITHIN_MS = 10_000;
 
 export class OracleTimes {
@@ -86,7 +85,7 @@ export class OracleTimes {
       const earlyMs = (sinceAt: number): number => this.#earlyMs(id, sinceAt);
       judgeWithin(problems, plan, before, step, { now, pausedMs, earlyMs, kinds, isLagging });
     }
-    // How long accepted work may act, and when it is probed, is a matter of times.
+    // Accepted work is judged here, because its limits are times.
     judgeAccepted(problems, plan, before, write, { kinds, now, actedAs });
     // Only kinds that no agent performs, and their ends.
     if (step?.status === 'done' || step?.status === 'failed') {
@@ -99,7 +98,7 @@ export class OracleTimes {
     }
   }
 
-  /** F1: a process that was never frozen begins in a pause only soon after it. */
+  /** F1: a never-frozen process begins a step in a pause only soon after its beginning. */
   #judgeBegun(problems: string[], { plan, before, write, kinds, now, isLagging }: Written, step: Step): void {
     const { name, token, leaseUntil } = step;
     const { id, status } = before.execution;
@@ -116,7 +115,7 @@ export class OracleTimes {
       problems.push(`F1 '${name}' was claimed ${now - from} ms after a pause`);
   }
 
-  /** An execution without an earlier pause was born paused. */
+  /** Notes the beginnings and ends of pauses; an execution may be born paused. */
   #note({ id, status, startedAt }: Execution, after: Execution, now: number): void {
     const [was, is] = [status === 'paused', after.status === 'paused'];
     if (was === is) return;
@@ -136,16 +135,13 @@ export class OracleTimes {
     return ms;
   }
 
-  /**
-   * How much too early something may be: two clocks bound its time, and two more each pause that was given
-   * back.
-   */
+  /** How early an act may be: two clocks bound its time, and two more each pause. */
   #earlyMs(executionId: string, sinceAt: number): number {
     const pauses = this.#paused.get(executionId)?.filter(({ until }) => until > sinceAt).length ?? 0;
     return CLOCKS_DIFFER_MS * (1 + pauses);
   }
 
-  /** @param dueAt the time from which it should have been evaluated. @returns how late it is, in ms */
+  /** How late a write is, in ms. @param dueAt when it was due */
   #lateMs({ before, now, healedAt }: Written, dueAt: number): number {
     const pausedUntil = this.#paused.get(before.execution.id)?.at(-1)?.until ?? 0;
     const from = Math.max(dueAt, pausedUntil);
@@ -166,7 +162,7 @@ export class OracleTimes {
       written.reminders.change(id, incident, 'opened');
       return judgeTerms(problems, plan, before, incident);
     }
-    // The write after an announcement changes nothing else of it.
+    // Skips a write that only records an announcement.
     if (known.closedAt !== undefined && isAnnounced(known, incident)) return;
     if (incident.closedAt !== undefined) written.reminders.change(id, incident, 'closed');
     written.reminders.judge(problems, plan, before, known, incident, {
@@ -191,7 +187,7 @@ export class OracleTimes {
     const pausedMs = kind === 'pause' ? 0 : this.#pausedMs(before.execution.id, known.openedAt, now);
     const earlyMs = this.#earlyMs(before.execution.id, known.openedAt);
     const waitedMs = now - known.openedAt - pausedMs + earlyMs;
-    // Half of the time that was left then: by the record's own value, which was judged when it was opened.
+    // Half of the remaining time, by the recorded deadline, which was judged at the opening.
     const isOver =
       now + CLOCKS_DIFFER_MS >=
       (known.otherwise === 'continue'
@@ -214,7 +210,7 @@ export class OracleTimes {
     const { before, write, now } = written;
     const was = before.steps[step.name]?.status ?? 'ready';
     const sinceAt = turnOf(planned, before);
-    // Its failure is tolerated after its time, not because of it.
+    // Tolerating a failure is no effect of its deadline.
     if (sinceAt === undefined || was === step.status || step.status === 'tolerated') return;
     if (planned.kind === 'wait') {
       return judgeWait(problems, planned, before.execution, step, {
@@ -226,7 +222,7 @@ export class OracleTimes {
         kinds: written.kinds,
       });
     }
-    // A message that came in time is taken, however late that is seen.
+    // A message in time is taken even if it is noticed late.
     if (was === 'answered' || step.received !== undefined) return;
     const dueAt = this.#expiresAt(written, planned, sinceAt);
     const lateMs = this.#lateMs(written, dueAt);
@@ -242,7 +238,7 @@ export class OracleTimes {
       problems.push(`L1 without an answer '${step.name}' counts as ${defaultOf(step)}`);
   }
 
-  /** A round that begins, or fails, without the message that it waits for. */
+  /** Judges a round that begins or fails without its message. */
   #judgeRound(problems: string[], written: Written, planned: ChildStep, step: Step): void {
     const { before, now } = written;
     const { id } = before.execution;
@@ -259,7 +255,7 @@ export class OracleTimes {
       problems.push(`L1 a round of '${step.name}' was given up ${dueAt - now} ms before its time`);
   }
 
-  /** A paused execution waits for nobody. */
+  /** When the step's wait expires; never while its execution is paused. */
   #expiresAt({ before, now }: Written, step: CallbackStep | ReceiveStep, sinceAt: number): number {
     const { name, withinMs } = step;
     const heartbeatMs = step.kind === 'receive' ? undefined : step.heartbeatMs;
@@ -272,8 +268,7 @@ export class OracleTimes {
   }
 
   /**
-   * Judges an execution that no other waits for, and that can be undone: its time is the plan's, plus the
-   * pauses.
+   * Judges the deadline of an execution without a parent that can be undone: the plan's time plus the pauses.
    */
   #judgeDeadline(problems: string[], written: Written, after: Execution): void {
     const { plan, before, now } = written;
@@ -282,7 +277,7 @@ export class OracleTimes {
       isForward(execution.status) && after.status === 'compensating' && after.cause?.kind === 'deadline';
     const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
     if (!stops || isClosed || execution.parent !== undefined) return;
-    // In a lane its time begins when it gets its place; before that, the time for a place is added.
+    // In a lane, the time begins with the place; before that, the time for waiting is added.
     const lane = plan.steps.find((step) => step.kind === 'lane');
     const { status, epoch, changedAt } = before.steps[lane?.name ?? ''] ?? {};
     const placedAt = status === 'done' && epoch === execution.epoch ? changedAt : undefined;
@@ -321,7 +316,7 @@ const recoveryOf = (step: PlanStep | undefined): readonly Stage[] =>
 const withinOf = (plan: Plan, incident: Incident): number => {
   const human = humanOf(plan, incident);
   if (human?.kind === 'askPerson') return human.withinMs;
-  // If a failed undo belongs to a step that may fail, the question has a day, like the one about its failure.
+  // A failed undo of a step that may fail has a day, like the question about its failure.
   return WITHIN_MS[isOfTolerated(incident) ? 'recovery' : incident.kind];
 };
 
@@ -331,13 +326,14 @@ const toleratedStep = (plan: Plan, { step }: Incident): AgentStep | ChildStep | 
       (one.kind === 'agent' || one.kind === 'child') && one.name === step && one.tolerate === true,
   );
 
-/** If it is being undone with its execution, it has a week: its question then ends as 'keep'. */
+/**
+ * Whether the incident is about a tolerated step, and not about one that is undone with its execution (its
+ * default is 'keep').
+ */
 const isOfTolerated = (incident: Incident): boolean =>
   incident.kind === 'undo' && incident.otherwise === 'continue';
 
-/**
- * Whether the step may have acted and cannot be undone, while another step's condition depends on its end.
- */
+/** Whether the step may have acted, cannot be undone, and another step's condition depends on its end. */
 const restsOn = (plan: Plan, step: AgentStep | ChildStep, record: Step | undefined): boolean =>
   (step.kind === 'child'
     ? Object.values(record?.children?.ended ?? {}).some(({ clean }) => !clean)
@@ -354,7 +350,7 @@ const isAnnounced = (known: Incident, { unannounced = [], ...incident }: Inciden
   incident.closedAt === known.closedAt &&
   incident.choice === known.choice;
 
-/** A question has the declared time and default. */
+/** Checks that a question has the declared deadline and default. */
 function judgeTerms(
   problems: string[],
   plan: Plan,
@@ -372,7 +368,7 @@ function judgeTerms(
       : kind === 'recovery'
         ? Math.min(openedAt + withinMs, execution.deadlineAt)
         : openedAt + withinMs;
-  // The question waits for an undo that may still act.
+  // The deadline may be later, because of an undo that may still act.
   const isLater = otherwise === 'continue' && kind === 'undo' && deadlineAt > expected;
   if (deadlineAt !== expected && !isClosed && !isLater)
     problems.push(

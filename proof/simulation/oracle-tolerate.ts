@@ -1,8 +1,8 @@
 /**
- * Failures that are tolerated, judged anew by the words of docs/ARCHITECTURE.md and by the services' acts.
+ * Judges tolerated failures, by the text of docs/ARCHITECTURE.md and the services' acts.
  *
  * Owns: S20 in every write and at the end. Does not own: conditions on the input (`oracle-conditions.ts`),
- * the table of moves (`oracle-moves.ts`), what an end says of its effects (`oracle-standing.ts`).
+ * the table of moves (`oracle-moves.ts`), the effects listed at an end (`oracle-standing.ts`).
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -34,14 +34,13 @@ export function isBesideTheWay(plan: Plan, { steps }: Snapshot, name: string): b
   const record = steps[name];
   // The step is undone before its next stage.
   if (record?.nextStage !== undefined) return true;
-  // A probe may find work done whose answer is not an output: this is a failure like others, once nobody has
-  // given an output.
+  // A probe may find done work with an invalid output; without a corrected output, this is a failure.
   const isDone = ({ outcome, failure }: Attempt): boolean => outcome === 'done' && failure === undefined;
   const wasDone = record?.status === 'done' || record?.attempts.some(isDone) === true;
   return !wasDone && mayFail(plan.steps.find((step) => step.name === name));
 }
 
-/** The cause that made a failure final. */
+/** The way in which a failure became final, for counting. */
 function howOf(before: Step | undefined, after: Step): keyof KindCounts {
   if (before?.status === 'compensated') return 'toleratedCompensated';
   if (!after.mayHaveActed) return 'toleratedCertain';
@@ -98,7 +97,7 @@ export function judgeTolerated(
   const isLive = ledger.isLive(keySeen(plan, execution, name));
   if (!after.mayHaveActed && isLive) problems.push(`S20 '${name}' is tolerated as not done, and is done`);
   if (ends || isAnswer || !after.mayHaveActed) return;
-  // No person is asked about an item whose undo failed for good.
+  // An item whose undo failed permanently leads to no question.
   const isStuckItem = plan.tolerated !== undefined && known?.status === 'compensation-failed';
   if (undo !== 'none' && !isStuckItem) problems.push(`S20 '${name}' is tolerated before it is undone`);
   const actsTill = Math.max(
@@ -106,7 +105,7 @@ export function judgeTolerated(
     acceptedTill(actedAs(planned, known), known ?? after),
   );
   if (now + CLOCKS_DIFFER_MS < actsTill) problems.push(`S20 '${name}' is tolerated while it may still act`);
-  // An on-failure step is never undone: if it reports that it acted, no undo is needed.
+  // An on-failure step is never undone, even if it reports that it acted.
   const isKnown = isFollowing(plan) && wrongIn(known) !== undefined;
   if (after.afterFailure !== 'continue' && plan.tolerated === undefined && !isKnown)
     problems.push(`S20 '${name}' may have acted, and nobody was asked`);
@@ -118,7 +117,7 @@ const OUTCOMES: Readonly<Partial<Record<Step['status'], string>>> = {
   skipped: 'skipped',
 };
 
-/** A step whose condition names another's end begins only after that end. */
+/** Checks that a step with a condition on another's end begins only after that end. */
 function judgeCondition(
   problems: string[],
   { steps }: Snapshot,
@@ -140,7 +139,7 @@ function judgeCondition(
     );
 }
 
-/** At the end: effects that are in place although their failure was tolerated are in the step's record. */
+/** At the end, checks that records name tolerated failures with effects in place. */
 export function judgeToleratedEnd(plan: Plan, { execution, steps }: Snapshot, ledger: Ledger): string[] {
   return plan.steps.flatMap(({ name, kind }) => {
     const record = steps[name];

@@ -1,8 +1,8 @@
 /**
- * How often a step is tried and undone: exactly as often as declared.
+ * Judges how often a step is tried and undone: as often as declared.
  *
- * Owns: S9 in numbers: the claims of each stage, and those of an undo, against the plan's and people's
- * requests. Does not own: which stage comes next.
+ * Owns: S9: the number of claims of each stage and of an undo, against the plan and people's requests. Does
+ * not own: which stage comes next.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -26,7 +26,7 @@ export function judgeTries(problems: string[], plan: Plan, before: Snapshot, aft
     known.leaseUntil !== undefined;
   if (!isClaim && !isGivenUp) return;
   const undo = actedAs(step, after).undo;
-  // The first try, and the additional tries that are declared.
+  // The first try plus the declared retries.
   const declared = undo === 'none' ? 0 : undo.attempts + 1;
   const asked = askedAgain(before, after.name);
   if (isClaim && after.mode === 'undo') {
@@ -50,7 +50,7 @@ export function judgeTries(problems: string[], plan: Plan, before: Snapshot, aft
     problems.push(`S9 the undo of '${after.name}' is given up after ${after.undoAttempt} of ${declared}`);
 }
 
-/** How often people retried the step: one try each time. */
+/** How often people retried the step; each adds one try. */
 const askedAgain = ({ execution, questions = {} }: Snapshot, name: string): number =>
   incidentsIn({ questions }).filter(
     ({ step, choice }: Incident) => step === name && (choice === 'retry' || choice === 'retry-with-input'),

@@ -1,9 +1,9 @@
 /**
- * The instants of a step: when its turn comes, when its time ends, when none of its dependents acts any more;
- * and its record after a pause or a retry.
+ * Computes the instants of a step: when its turn comes, when its time ends, when none of its dependents can
+ * act; and its record after a pause or a retry.
  *
- * Owns: these instants, computed anew from the records. Does not own: what is due then (`oracle-wake.ts`),
- * what is late (`oracle-times.ts`, `oracle-within.ts`).
+ * Owns: these instants, computed independently from the records. Does not own: what is due then
+ * (`oracle-wake.ts`), lateness (`oracle-times.ts`, `oracle-within.ts`).
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -12,12 +12,12 @@ import type { Execution, Step } from '../../lib/core/records/state.ts';
 import { acceptedTill } from './oracle-accepted.ts';
 import { actedAs, allDependents, reasonsAgainstUndo } from './oracle-order.ts';
 
-/** Since when it is the step's turn; undefined while it is not. */
+/** When the step's turn came; undefined if it has not. */
 export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number | undefined {
   let at = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0, execution.end?.at ?? 0);
   for (const name of step.after) {
     const { status = 'ready', changedAt = 0, epoch } = steps[name] ?? {};
-    // A place in a lane belongs to one epoch.
+    // A place in a lane counts only in its epoch.
     if (name === 'lane' && epoch !== execution.epoch) return undefined;
     if (status !== 'done' && status !== 'skipped' && status !== 'tolerated') return undefined;
     at = Math.max(at, changedAt);
@@ -25,7 +25,7 @@ export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number |
   return at;
 }
 
-/** A record's meaning after a retry of its execution; nothing for a step that begins anew. */
+/** A record as it counts after a retry of its execution; undefined for a step that begins anew. */
 export function stepAfterRetry(
   step: PlanStep,
   record: Step | undefined,
@@ -41,7 +41,7 @@ export function stepAfterRetry(
   return { ...rest, status, changedAt };
 }
 
-/** A retry by a person gives the step its time once more, and a pause gives its own time back. */
+/** When the step's time ends. A person's retry restarts it; a pause extends it. */
 export function overTimeAt(
   name: string,
   withinMs: number,
@@ -58,7 +58,7 @@ export function overTimeAt(
   return sinceAt + withinMs + paused.reduce((sum, ms) => sum + ms, 0);
 }
 
-/** When all dependents of the step were clear; undefined while they are not. */
+/** When no dependent of the step prevented its undo any longer; undefined if one still does. */
 export function clearOf(plan: Plan, step: PlanStep, state: Snapshot): number | undefined {
   if (reasonsAgainstUndo(plan, state, step.name, Number.POSITIVE_INFINITY).length > 0) return undefined;
   let at = 0;

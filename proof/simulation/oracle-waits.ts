@@ -1,9 +1,9 @@
 /**
- * Waits for a time, judged by the plan, by the instant in the input of the execution, and in true time.
+ * Judges timers by the plan, the instant in the execution's input, and true time.
  *
- * Owns: that a wait is over neither before its time nor long after it; that one until an instant fails if its
- * own time is over first, and at once where the input names no instant. Does not own: the time of a step
- * (`oracle-within.ts`), how late anything may be (`oracle-times.ts`).
+ * Owns: a timer ends neither early nor late; one until an instant fails if its `within` ends first, and at
+ * once if the input has no instant. Does not own: `within` (`oracle-within.ts`), the allowed delays
+ * (`oracle-times.ts`).
  */
 
 import type { WaitStep } from '../../lib/core/plan/plan.ts';
@@ -13,7 +13,7 @@ import { isJsonObject } from '../../lib/core/values/json.ts';
 import type { KindCounts } from './kinds.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
-/** The instant in the input, in epoch ms; nothing if it has none. */
+/** The instant in the input, in epoch ms; undefined if there is none. */
 export function instantIn({ input }: Execution): number | undefined {
   const at = isJsonObject(input) ? input['at'] : undefined;
   const ms = typeof at === 'string' ? Date.parse(at) : at;
@@ -23,17 +23,17 @@ export function instantIn({ input }: Execution): number | undefined {
 interface Context {
   /** True time. */
   readonly now: number;
-  /** Since when it is the step's turn. */
+  /** When the step's turn came. */
   readonly sinceAt: number;
   /** How long the execution was paused since then. */
   readonly pausedMs: number;
-  /** The possible difference of the clocks that bound the step's own time. */
+  /** The possible difference of the clocks that measure the step's time. */
   readonly earlyMs: number;
   readonly lateMs: (dueAt: number) => number;
   readonly kinds: KindCounts;
 }
 
-/** @param step the wait as its end is written */
+/** @param step the timer's record at its end */
 export function judgeWait(
   problems: string[],
   planned: WaitStep,
@@ -42,7 +42,7 @@ export function judgeWait(
   context: Context,
 ): void {
   const { name, status, failure } = step;
-  // Its condition, or its time, can no longer be read.
+  // Its condition or time is lost.
   if (status === 'failed' && isLostFailure(failure)) return;
   if (planned.until !== undefined) return judgeUntil(problems, planned, execution, step, context);
   const { now, sinceAt, lateMs } = context;

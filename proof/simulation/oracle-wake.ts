@@ -1,10 +1,10 @@
 /**
- * Wake times: nothing is due in an open execution before its wake time, up to the allowed difference of
- * clocks.
+ * Judges wake times: in an open execution nothing is due before its wake time, up to the allowed difference
+ * of clocks.
  *
- * Owns: S12, asked of `decide` itself: what would a supervisor do just before the wake time, if nothing else
- * happened? Does not own: that a supervisor then evaluates it (L1, at a world's end), that nothing is done
- * before its time (`oracle-times.ts`), that a wake time is not too far (`oracle.ts`).
+ * Owns: S12, by `decide`: what would a supervisor do just before the wake time, if nothing else happened?
+ * Does not own: evaluation at the wake time (L1, at a world's end), acts before their time
+ * (`oracle-times.ts`), wake times that are too far (`oracle.ts`).
  */
 
 import { decide } from '../../lib/core/decide.ts';
@@ -15,10 +15,7 @@ import { isTerminal } from '../../lib/core/records/state.ts';
 import { isLostFailure } from '../../lib/core/step/left-out.ts';
 import { planSeen } from './on-failure.ts';
 
-/**
- * Two clocks, each wrong by the most that is allowed (docs/ALARMS.md): one wrote a time and the other reads
- * it.
- */
+/** The largest difference of two clocks, each wrong by the allowed maximum (docs/ALARMS.md). */
 export const CLOCKS_DIFFER_MS = 4_000;
 /** The time that one call takes. */
 const CALL_MS = 100;
@@ -26,9 +23,9 @@ export const LONGEST_GAP_MS = 900_000;
 const IDLE_HORIZON_MS = 60_000;
 
 export interface Looked {
-  /** The process that made the write may have died before its evaluation. */
+  /** Whether the writing process may have died before its evaluation. */
   readonly mayDie: boolean;
-  /** The latest write, and the state that it was made on. */
+  /** The latest write, and the state before it. */
   readonly write?: Write;
   readonly before?: Snapshot;
 }
@@ -36,9 +33,9 @@ export interface Looked {
 interface WakeContext extends Looked {
   /** True time. */
   readonly now: number;
-  /** How long overdue work may be deferred, because its queue is full or its service is being tried. */
+  /** How long overdue work may be deferred because of a full queue or a trial of its service. */
   readonly putOffMs: number;
-  /** When a supervisor last noticed the end of an outage: older leases get their length once more. */
+  /** When a supervisor last noticed the end of an outage, which extends older leases. */
   readonly graceFrom: number;
 }
 
@@ -51,14 +48,13 @@ export function judgeWake(whole: Plan, state: Snapshot, context: WakeContext): r
   const horizon = horizonMs(planSeen(whole, state.execution));
   const at = wakeAt - CLOCKS_DIFFER_MS - CALL_MS;
   if (at <= (mayDie && !isSupervised(context) ? now + horizon : now)) return [];
-  // A process that read a step before the pause writes it alone: what follows is done after the pause.
+  // A step written in a pause by a process with an older read is evaluated after the pause.
   if (status === 'paused' && write?.execution === undefined) return [];
   return dueAt(whole, state, at, graceFrom).flatMap((due) => {
     const { deferred, failure, changedAt = 0 } = state.steps[due.step ?? ''] ?? {};
-    // The table keeps every value, but a process cannot read a lost one.
+    // A lost value is still in the table, but a process cannot read it.
     if (isLostFailure(failure)) return [];
-    // The process that deferred the work evaluates it, too; if it dies, another process does so after this
-    // time.
+    // The process that deferred the work evaluates it; if it dies, another does so after this time.
     if (deferred !== undefined && at <= Math.max(changedAt, deferred.at) + horizon) return [];
     const wasDue = dueAt(whole, state, now + CLOCKS_DIFFER_MS, graceFrom).some(
       ({ what }) => what === due.what,
@@ -68,7 +64,7 @@ export function judgeWake(whole: Plan, state: Snapshot, context: WakeContext): r
   });
 }
 
-/** A supervisor's evaluation ended: from now on nothing is done before the wake time that it set. */
+/** Whether a supervisor's evaluation made the write, so that nothing may be due before its wake time. */
 const isSupervised = ({ write, before }: WakeContext): boolean =>
   write?.step === undefined &&
   write?.question === undefined &&
@@ -81,16 +77,16 @@ interface Due {
   readonly step?: string;
 }
 
-/** A supervisor's acts at that time if nothing happened until then. */
+/** A supervisor's acts at that time, if nothing happens before. */
 function dueAt(whole: Plan, state: Snapshot, now: number, graceFrom: number): readonly Due[] {
-  // No message comes until then.
+  // No messages arrive until then.
   const decision = decide(
     whole,
     { mailbox: { messages: {} }, ...state },
     {
       type: 'evaluate',
       by: 'supervisor',
-      // The latest sends are not repeated: only overdue ones are.
+      // Only overdue messages are sent again.
       affected: [''],
       fresh: true,
       readAt: now,
@@ -105,7 +101,7 @@ function dueAt(whole: Plan, state: Snapshot, now: number, graceFrom: number): re
     : writes(decision);
 }
 
-/** Deferring the work of a step is the supervisor's choice, so it counts as nothing due. */
+/** The due acts of a decision. Deferring work is not one, because it is the supervisor's choice. */
 function writes({ write, next, notes }: Decision): readonly Due[] {
   const isIdle = next.kind === 'idle' && write?.step === undefined && write?.question === undefined;
   const names = notes.map(({ what }) => what);
@@ -118,8 +114,8 @@ function writes({ write, next, notes }: Decision): readonly Due[] {
 const horizons = new WeakMap<Plan, number>();
 
 /**
- * A write is evaluated within this time: the longest, over all steps, of the shorter of lease and pickup
- * time.
+ * The time within which a write is evaluated: for each step the shorter of lease and pickup time, and of
+ * these the longest.
  */
 function horizonMs(plan: Plan): number {
   const known = horizons.get(plan);

@@ -1,8 +1,8 @@
 /**
- * The time of steps, judged anew: nothing begins after it, and nothing fails because of it before it.
+ * Judges `within` of steps: nothing begins after it, and nothing fails because of it earlier.
  *
- * Owns: this check, with the pauses that the world's own book saw (`oracle-times.ts`). Does not own: the wake
- * time that brings the end about (`oracle-wake.ts`).
+ * Owns: this check, with the pauses in the world's book (`oracle-times.ts`). Does not own: the wake time at
+ * the end (`oracle-wake.ts`).
  */
 
 import type { ChildStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -12,7 +12,7 @@ import type { KindCounts } from './kinds.ts';
 import { overTimeAt, turnOf } from './oracle-turns.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
-/** The start of a step's time: its turn, or a person's retry, but not its undo. */
+/** When a step's time starts: at its turn, or a person's retry. */
 function sinceOf(step: PlanStep, state: Snapshot): number {
   const again = incidentsIn(state)
     .filter(({ step: about, kind }) => about === step.name && kind === 'recovery')
@@ -65,7 +65,7 @@ export function judgeWithin(
 /** The time between a read and its decision if nothing is frozen. */
 const DECIDED_WITHIN_MS = 1_000;
 
-/** Once its time is over, and none of its effects is in place, a group is neither retried nor asked about. */
+/** Checks that a child without effects is neither retried nor asked about after its time. */
 function judgeTries(
   problems: string[],
   step: ChildStep,

@@ -1,10 +1,9 @@
 /**
- * Who may report an attempt's end: judged by which process wrote what, not by the tokens that the product
- * compares.
+ * Judges who may report an attempt's end, by the writing process, not by the product's tokens.
  *
- * Owns: S5 in every write of a step: only the process that claimed it renews a lease and reports an outcome;
- * only its own process, or the probe for it, reports that a lost attempt's work was done. Does not own: who
- * may claim (`oracle.ts`).
+ * Owns: checking S5 on every write to a step. Only the process that claimed the step may renew its lease or
+ * report an outcome. Only an attempt's own process, or a probe, may report a lost attempt as done. Does not
+ * own: who may claim (`oracle.ts`).
  */
 
 import { asIncident } from '../../lib/core/records/question.ts';
@@ -13,7 +12,10 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import type { Process } from './process.ts';
 
-/** Other processes see that an attempt is over, and report nothing more. */
+/**
+ * Failure codes that another process may write: it saw that the attempt is over, and claims nothing about the
+ * outcome.
+ */
 const SEEN_BY_OTHERS: ReadonlySet<string | undefined> = new Set([
   'lease-ended',
   'no-progress',
@@ -56,7 +58,7 @@ export class OracleWriters {
       problems.push(`S5 '${after.name}': ${what} by another process than the one that claimed it`);
   }
 
-  /** Records that the world itself has made have no process. */
+  /** Records created by the simulation have no claimant. */
   #isOwn(token: string | undefined): boolean {
     const claimant = token === undefined ? undefined : this.#claimants.get(token);
     return claimant !== undefined && claimant === this.#writer;

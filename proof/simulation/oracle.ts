@@ -1,9 +1,9 @@
 /**
- * Sees every committed write and reports the invariant that it breaks.
+ * Judges every committed write, and reports the invariants that it breaks.
  *
- * Owns: the checks S1–S5, S7, S10, S12 on the stored records, written independently and not by calling the
- * rules they check. Does not own: the table of moves (`oracle-moves.ts`), the order of compensation
- * (`oracle-order.ts`), effects (`ledger.ts`), liveness and cost (`world.ts`).
+ * Owns: the checks S1–S5, S7, S10, S12 on the stored records, independently of the rules. Does not own: the
+ * table of moves (`oracle-moves.ts`), the order of compensation (`oracle-order.ts`), effects (`ledger.ts`),
+ * liveness and cost (`world.ts`).
  */
 
 import { agentSteps, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
@@ -24,7 +24,7 @@ import { CLOCKS_DIFFER_MS, LONGEST_GAP_MS } from './oracle-wake.ts';
  * @param before the stored records
  * @param after the records after the write
  * @param now true time
- * @param planAfter the plan that counts from then on, if it is another one
+ * @param planAfter the plan after the write, if it differs
  */
 export function judge(
   problems: string[],
@@ -41,7 +41,7 @@ export function judge(
     judgeDispatches(problems, plan, before, execution);
   }
   if (step !== undefined) judgeStep(problems, plan, before, step, now);
-  // A late report about a dead process leaves the step deferred as it was.
+  // A late report about a dead process does not change the deferral.
   const isNew = step?.deferred?.at !== before.steps[step?.name ?? '']?.deferred?.at;
   if (step?.deferred !== undefined && isNew) judgeDeferred(problems, before.steps[step.name], step, now);
   judgeFarthest(problems, planAfter, after, now);
@@ -67,8 +67,7 @@ function judgeExecution(problems: string[], before: Execution, after: Execution,
     problems.push(...judgeRetry(before, after, snapshot));
   if (!isTerminal(before.status) && isTerminal(after.status)) {
     for (const step of Object.values(snapshot.steps)) {
-      // An execution that is left as it is may be left in the middle: a failed list item's undo had already
-      // begun (seed 102002111).
+      // An execution that ends without undo may have begun one: of a failed list item (seed 102002111).
       const left = after.status === 'failed' || after.cause?.undo === false;
       const works =
         step.leaseUntil !== undefined || ['running', 'probing', 'compensating'].includes(step.status);
@@ -96,14 +95,14 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after, now));
 }
 
-/** The longest cooldown, plus the longest spread of work that returns. */
+/** The longest cooldown plus the longest spread of returning work. */
 const LONGEST_DEFERRAL_MS = 150_000 + 300_000 + CLOCKS_DIFFER_MS;
 
-/** S9: deferred work is not charged; an attempt that met a dead service leaves its recovery unchanged. */
+/** S9: deferred work uses up no try; an attempt that met a dead service leaves its recovery unchanged. */
 function judgeDeferred(problems: string[], before: Step | undefined, after: Step, now: number): void {
   const charges = (step: Step | undefined): string =>
     [step?.stage ?? 0, step?.stageAttempt ?? 0, step?.undoAttempt ?? 0].join('/');
-  // Its claim had charged it: one attempt of its stage, or one undo.
+  // Its claim had counted a try of its stage, or of the undo.
   const found: Step | undefined =
     before?.leaseUntil === undefined
       ? asRestarted(before, after)
@@ -136,7 +135,7 @@ function judgeDispatches(
     const known = execution.dispatches[key];
     const step = plan.steps.find(({ name }) => key.startsWith(`${name}/`));
     if (known === undefined || count === known.count || step?.kind !== 'agent') continue;
-    // A step that was deferred since the send is sent when its time has come.
+    // A step deferred since the send is sent at its time.
     const record = steps[step.name];
     if (record?.deferred !== undefined && known.lastAt < (record.retryAt ?? 0)) continue;
     const pickups = [step, ...step.recovery].flatMap((one) => ('pickupMs' in one ? one.pickupMs : []));
@@ -158,9 +157,9 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
       problems.push(`S7 '${step.name}' started while '${name}' is ${status}`);
   }
   if (isTerminal(snapshot.execution.status)) problems.push(`S1 '${step.name}' started after the end`);
-  // A tolerated failure is undone while the others go on; the execution is not being undone yet.
+  // A tolerated failure is undone although the execution is not.
   const stoppedAt = snapshot.execution.cause?.at ?? Number.POSITIVE_INFINITY;
-  // What follows the end begins once everything is undone that must be.
+  // On-failure steps begin after all undos.
   if (isFollowing(plan)) return problems;
   const undone = Object.values(snapshot.steps).find(
     ({ name, status, claimedAt = stoppedAt }) =>
@@ -178,7 +177,7 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
 }
 
 const judgeUndo = (plan: Plan, snapshot: Snapshot, step: Step, now: number): string[] =>
-  // A tolerated failure is undone by itself while the others go on.
+  // A tolerated failure is undone alone while other steps continue.
   isBesideTheWay(plan, snapshot, step.name)
     ? []
     : [
@@ -186,7 +185,7 @@ const judgeUndo = (plan: Plan, snapshot: Snapshot, step: Step, now: number): str
         ...judgeOrder(plan, snapshot, step.name, now + CLOCKS_DIFFER_MS),
       ];
 
-/** S12 the wake time of an open execution is not later than all its possible reasons. */
+/** S12: the wake time of an open execution is not later than any of its possible reasons allows. */
 function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: number): void {
   const { execution } = after;
   const { wakeAt } = execution;
@@ -195,7 +194,7 @@ function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: num
   for (const name in after.steps) {
     const { retryAt = 0, processDeadlineAt } = after.steps[name] as Step;
     farthest = Math.max(farthest, retryAt, processDeadlineAt + 6_000);
-    // Its executions have wake times of their own, and notify it when they end.
+    // Child executions have their own wake times, and notify the step when they end.
     const { status, children } = after.steps[name] as Step;
     if (status === 'running' && children !== undefined) farthest = Math.max(farthest, execution.deadlineAt);
   }
@@ -210,7 +209,7 @@ function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: num
     problems.push(`S12 the wake time is ${wakeAt - farthest} ms later than any H allows`);
 }
 
-/** The longest time without a report that anything in a step may take. */
+/** The longest time without a report in a step. */
 const unwatchedMs = (step: PlanStep): number => {
   if (step.kind === 'agent') return Math.max(step.leaseMs, step.pickupMs);
   if (step.kind === 'wait') return step.forMs ?? 0;
@@ -222,7 +221,7 @@ const unwatchedMs = (step: PlanStep): number => {
 
 const longest = new WeakMap<Plan, number>();
 
-/** The longest unobserved time of anything in the plan; used with every write. */
+/** The longest such time of a plan, cached because it is used with every write. */
 function longestMs(plan: Plan): number {
   let ms = longest.get(plan);
   if (ms === undefined) {
@@ -232,13 +231,16 @@ function longestMs(plan: Plan): number {
   return ms;
 }
 
-/** A part of a list notifies its parent alone, and an execution that only takes a place notifies nobody. */
+/**
+ * Whether the end is announced: not for a list's part (only its parent is notified), nor for an execution
+ * that only takes up an id.
+ */
 export const isAnnounced = (plan: Plan | undefined, { execution }: Snapshot): boolean =>
   plan?.announceEnds !== false &&
   execution.parent?.part !== true &&
   !(execution.status === 'canceled' && execution.version === 1);
 
-/** Compares the table at the end with the external services' ledger. */
+/** Compares the final table with the ledger. */
 export function judgeEnd(
   plan: Plan,
   { execution, steps, questions = {} }: Snapshot,
@@ -252,8 +254,7 @@ export function judgeEnd(
   const succeeded = execution.status === 'succeeded';
   const answered = incidentsIn({ questions });
   problems.push(...judgeDeadline(plan, { execution, steps }, answered));
-  // A person may vouch for an output, and may leave effects in place; then the record contains the person's
-  // word.
+  // A person may give an output or leave effects in place; then the record names the person.
   const given = (name: string): boolean =>
     answered.some((incident) => incident.step === name && incident.choice === 'give-output');
   const left =
@@ -267,7 +268,7 @@ export function judgeEnd(
     const { undo, effect } = actedAs(step, steps[name]);
     const live = ledger.isLive(effectKeyOf(execution, name));
     const status = steps[name]?.status;
-    // Possible effects of a tolerated failure are listed, and judged with that list (`oracle-tolerate.ts`).
+    // Possible effects of a tolerated failure are judged by their list (`oracle-tolerate.ts`).
     if (status === 'tolerated') continue;
     if (succeeded && status !== 'done' && status !== 'skipped') {
       problems.push(`S7 succeeded, but '${name}' is ${status ?? 'not begun'}`);

@@ -1,4 +1,4 @@
-/** The report of an accepted answer, and a probe's answers about accepted work (S6). */
+/** How an agent reports work that its service has accepted, and what a probe may answer about it (S6). */
 
 import * as z from 'zod/mini';
 import { lackOf, perform } from '../../lib/agent/author-code.ts';

@@ -1,6 +1,4 @@
-/**
- * S6 work that is not known to have failed has not failed; S17 only name and message of an error are kept.
- */
+/** S6 work counts as failed only if that is known; S17 only the name and message of an error are stored. */
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** While a service is dead, its work is deferred instead of burning its attempts (P8, S9). */
+/** While a service is down, its work is deferred without using up attempts (P8, S9). */
 
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';

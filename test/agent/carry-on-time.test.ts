@@ -1,4 +1,6 @@
-/** The time that a process must have left for an attempt of the next agent, and when that is judged. */
+/**
+ * How much time a process must have left to carry on with the next agent's attempt, and when this is checked.
+ */
 
 import { handleAndCarryOn } from '../../lib/agent/carry-on.ts';
 import type { HostedAgent, Neighbours } from '../../lib/agent/kept-message.ts';

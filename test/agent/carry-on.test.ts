@@ -1,6 +1,6 @@
 /**
- * One process that carries an execution on through several agents: what it keeps, and that every kept message
- * is handled or sent, whatever happens (S12, S13).
+ * A process carries an execution on through several agents: it keeps their messages, and handles or sends
+ * each of them in every case (S12, S13).
  */
 
 import { handleAndCarryOn } from '../../lib/agent/carry-on.ts';

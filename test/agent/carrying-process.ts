@@ -1,4 +1,4 @@
-/** A process that has the agents of a chain, for tests of what it carries on. */
+/** For tests of carrying on: a process with all agents of a chain of steps. */
 
 import * as z from 'zod/mini';
 import { handleAndCarryOn } from '../../lib/agent/carry-on.ts';
@@ -25,21 +25,21 @@ interface Options {
   readonly steps?: number;
   readonly leftMs?: number;
   readonly here?: (agent: string) => boolean;
-  /** The work of an agent's code; it takes no time. */
+  /** The work of an agent's code. @default nothing, in no time */
   readonly execute?: (h: Harness, agent: string) => Promise<unknown>;
   /** Wraps the ports of the process. */
   readonly around?: (ports: Ports) => Ports;
   readonly of?: Neighbours['of'];
-  /** Runs while a message is handed over. */
+  /** Runs while a message is being delivered. */
   readonly meanwhile?: (h: Harness, message: Send['message']) => Promise<void>;
   readonly more?: (agent: string) => Partial<Worker>;
   readonly longestMs?: number;
   readonly fairBy?: true;
-  /** When the process ends, by its clock. */
+  /** When the process ends, in the time of its clock. */
   readonly deadline?: (endAt: number) => number;
 }
 
-/** Moves time on while nothing else can continue. */
+/** Advances time whenever nothing else can continue, until the promise settles. */
 export async function driven<Result>(h: Harness, work: Promise<Result>): Promise<Result> {
   const end = { isOver: false };
   void work.finally(() => (end.isOver = true)).catch(() => undefined);
@@ -112,7 +112,7 @@ export async function processOf(options: Options = {}) {
   return { ...h, id, first, handle, performed, notes, sentTo };
 }
 
-/** Work that takes this long. */
+/** Makes an agent's work that takes this long. */
 export const taking = (ms: number) => async (h: Harness) => {
   h.clock.advanceTo(h.clock.now() + ms);
   return {};

@@ -1,6 +1,4 @@
-/**
- * A step of a long execution is claimed on a part of it; nothing else is decided on a part (C1, S10, S13).
- */
+/** A claim reads only a part of a long execution; every other decision reads all of it (C1, S10, S13). */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
@@ -31,7 +29,7 @@ const chain = (steps: number, pointOfNoReturn = false): Workflow =>
     return { n: (before as StepHandle<Record<string, unknown>>).output['n'] };
   }) as Workflow;
 
-/** Counts the reads, and may interfere between those of a part. */
+/** Counts the reads, and calls `meddle` between the reads of a part. */
 function counting(meddle: (step: string) => Promise<void> = async () => undefined) {
   const reads = { whole: 0, part: 0, records: 0 };
   const wrap = (world: MemoryWorld): Ports => ({
@@ -64,9 +62,9 @@ beforeEach(() => {
 });
 
 /**
- * A read of a part reads one record after another, the execution's last; at one of these reads a cancel
- * happens with all its consequences. A step's message also comes as soon as its predecessors are under way:
- * then the step may not be claimed yet.
+ * A partial read reads one record after another, the execution's last. A cancel, with all its consequences,
+ * happens at one of these reads. A step's message also arrives too early, while its predecessors run: then
+ * the step may not be claimed.
  */
 describe('a diamond, read in part throughout', () => {
   const diamond = workflow('diamond', { input: anyObject, within: '1h' }, (w) => {
@@ -76,7 +74,7 @@ describe('a diamond, read in part throughout', () => {
     w.step('e', worker, {}, { after: [d] });
     return {};
   }) as Workflow;
-  /** How many reads of the queue lie between a cancel and the next read. */
+  /** How many reads of the queue happen between a cancel and the next read. */
   const SINGLE_FLIGHT = 8;
   const NEXT: Record<string, readonly string[]> = { a: ['b', 'c'], b: ['d'], c: ['d'], d: ['e'], e: [] };
 

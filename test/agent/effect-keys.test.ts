@@ -1,7 +1,7 @@
 /**
- * Effect keys over a recovery (S18): every variant has its own, plain repetitions share one, and probe and
- * undo get the attempt's input. The service knows its keys: it repeats its answer for work that it has done,
- * and refuses another request under the same key.
+ * Effect keys during a recovery (S18): every variant has its own key, plain retries share one, and probe and
+ * undo get the attempt's input. The service checks keys: it repeats its answer for a request that it has
+ * done, and refuses a different request with the same key.
  */
 
 import { executionView } from '../../lib/api/views.ts';

@@ -1,4 +1,4 @@
-/** A process that ends by itself in an attempt reports this for that attempt, and how. */
+/** A process that exits reports its exit code for each attempt in progress. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { LogContext } from '../../lib/agent/author-code.ts';

@@ -1,4 +1,7 @@
-/** The function of several agents: which agent a message belongs to, and what its agents do not share. */
+/**
+ * A function that hosts several agents: how it finds the agent of a message, and what its agents do not
+ * share.
+ */
 
 import type { Context, SQSEvent } from 'aws-lambda';
 import { agentHandler } from '../../lib/agent/handler.ts';

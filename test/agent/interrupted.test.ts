@@ -1,6 +1,6 @@
 /**
- * An attempt whose process was ended because of another attempt, and one whose code returns after its lease
- * (S6, S9, S10).
+ * An attempt is interrupted because another attempt ended their process; another returns after its lease (S6,
+ * S9, S10).
  */
 
 import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,6 +1,6 @@
 /**
- * Results that are too late or too large, or that fail in a side effect: they must not undo, hide or delay
- * finished work.
+ * Results that are too late, too large, or whose side effects fail must not undo, hide or delay finished
+ * work.
  */
 
 import * as z from 'zod/mini';

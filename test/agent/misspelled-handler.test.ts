@@ -1,4 +1,4 @@
-/** A handler with a misspelled part is not made: no compiler need have checked it. */
+/** A handler with a misspelled part is refused at run time, because authors may use no compiler. */
 
 import * as z from 'zod/mini';
 import { agentHandler } from '../../lib/agent/handler.ts';

@@ -1,5 +1,5 @@
 /**
- * An attempt that met a dead service: nothing is charged, and nothing is repeated that must not be (S6, S9).
+ * An attempt that meets a dead service uses up no try, and repeats nothing that may have been done (S6, S9).
  */
 
 import type { Breaker } from '../../lib/core/step/breaker.ts';

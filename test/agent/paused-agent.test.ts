@@ -1,4 +1,4 @@
-/** A paused agent: its breaker is opened by hand, and no recovery is charged for it (S9). */
+/** A person pauses an agent by opening its breaker; this uses up no try of any recovery (S9). */
 
 import { timeText } from '../../lib/core/values/text.ts';
 import { CLOSED_FRESH_MS } from '../../lib/agent/breaker.ts';

@@ -1,7 +1,4 @@
-/**
- * Alive is not advancing: `progressWithin` catches an agent that sends heartbeats and makes no progress, and
- * no other agent.
- */
+/** `progressWithin` ends an attempt that sends heartbeats but makes no progress, and no other attempt. */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -97,7 +94,10 @@ describe('an agent with progressWithin', () => {
 });
 
 describe('an agent with progressWithin that is noticed only after 40 seconds', () => {
-  /** The record of a first attempt whose process dies after this time, or lives on and ignores its signal. */
+  /**
+   * Returns the record of a first attempt whose process dies after this time, or, if undefined, ignores its
+   * abort signal.
+   */
   const foundLate = async (limits: object, diesAfterMs: number | undefined): Promise<unknown> => {
     let tries = 0;
     const execute = async (): Promise<object> => {

@@ -1,4 +1,4 @@
-/** The rate of an agent: per second no more of its attempts begin than that, and none is charged (S9). */
+/** An agent's `rate` limits how many of its attempts begin in a second, without using up tries (S9). */
 
 import { ProcessRate } from '../../lib/agent/process-rate.ts';
 import { explain } from '../../lib/explain/why.ts';
@@ -16,7 +16,7 @@ const ship = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
   w.step('ship', carrier, {});
 });
 
-/** Executions of a workflow whose agent has this rate, and the times at which its service was called. */
+/** Makes executions of a workflow whose agent has this rate, and records when its service is called. */
 function world(perSecond: number, rates: Rates | undefined = memoryRates()) {
   const calledAt: number[] = [];
   const writes = { count: 0 };
@@ -41,7 +41,7 @@ function world(perSecond: number, rates: Rates | undefined = memoryRates()) {
   return { ...h, calledAt, writes };
 }
 
-/** The most times within one second. */
+/** The most calls within any one second. */
 const mostInASecond = (times: readonly number[]): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
 
@@ -199,7 +199,7 @@ describe('one process', () => {
 });
 
 describe('behind three hundred of one tenant', () => {
-  /** Claims of tenants, spread over this many processes; a deferred claim comes with the next sweep. */
+  /** Makes the tenants' claims in this many processes; a deferred claim is repeated at the next sweep. */
   async function claims(groups: readonly string[], processes: number) {
     const { clock, ...memory } = memoryWorld();
     const ports = { ...memory, clock, rates: memoryRates() };

@@ -1,4 +1,4 @@
-/** A breaker opens for a service that answers only reads (P8). */
+/** The breaker also opens for a service that answers reads but no writes (P8). */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';

@@ -1,6 +1,4 @@
-/**
- * Messages of one process whose reports are written at the same time share one evaluation of what follows.
- */
+/** In one process, messages whose reports are written at the same time share one evaluation. */
 
 import type { AffectedSteps } from '../../lib/core/decisions/decision.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
@@ -99,7 +97,9 @@ describe('a batch of messages of one execution', () => {
   });
   const fine = { execute: async () => ({}), undo: async () => undefined };
 
-  /** All at once in one process, on a store that takes some turns of the event loop for each call. */
+  /**
+   * Performs all at once in one process, on a store that takes some turns of the event loop for each call.
+   */
   const performed = async (settings: Pick<Worker, 'singleFlight'>, of = wide) => {
     const count = { reads: 0, refused: 0 };
     const slow = async <Value>(call: () => Promise<Value>): Promise<Value> => {

@@ -1,6 +1,6 @@
 /**
- * A host whose places are all taken: executions that are carried on delay others for a while, and no longer.
- * The rule is the real one; queue, places and time are simulated.
+ * On a full host, executions that are carried on delay others only for a limited time. The rule is the real
+ * one; queue, places and time are simulated.
  */
 
 import { KeptMessage, type Neighbours } from '../../lib/agent/kept-message.ts';
@@ -25,7 +25,7 @@ const sendOf = (execution: string, step: string): Send =>
     message: { execution, step, mode: 'execute', attempt: 1 },
   }) as unknown as Send;
 
-/** By how many ms, at p99, executions of one step end late beside the chains. */
+/** By how many ms, at p99, the chains delay the ends of executions with one step. */
 async function lateness(stepMs: number, carriesOn: boolean): Promise<number> {
   const chains = Array.from({ length: CHAINS }, (_, at) => ({ execution: `chain-${at}`, left: LENGTH }));
   const single = Array.from({ length: SINGLE }, (_, at) => ({ execution: `single-${at}`, left: 1 }));

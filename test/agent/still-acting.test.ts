@@ -1,6 +1,6 @@
 /**
- * Work that is done elsewhere: until when it may go on, and which answers of a probe count about work that
- * was cut off.
+ * Work outside the agent's process: how long it may continue, and which answers of a probe count after it was
+ * cut off.
  */
 
 import { type AttemptContext, PROCESS_TIME_LEFT_MS } from '../../lib/core/plan/agent.ts';

@@ -1,6 +1,6 @@
 /**
- * A service that answers no call to act is not healthy, however few the calls are and however their outcomes
- * are resolved.
+ * A service that answers no call counts as unhealthy, even if the calls are few and their outcomes are
+ * resolved later.
  */
 
 import { done } from '../../lib/core/plan/agent.ts';

@@ -1,4 +1,6 @@
-/** Each failed call of a process counts once, whichever attempt learns first that it is written. */
+/**
+ * Each failed call of a process counts once for the breaker, although several attempts may write the count.
+ */
 
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';

@@ -1,6 +1,4 @@
-/**
- * The HTTP app on ports in memory, called as a client calls it; every answer is checked against the contract.
- */
+/** The HTTP app on ports in memory, called as by a client. Every answer is checked against the contract. */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +28,7 @@ export const flow = workflow('flow', { input: order, within: '1h' }, (w) => {
   return { order: w.input.orderId };
 });
 
-/** Synthesis makes such forms. */
+/** Forms as synthesis makes them. */
 export const FORMS = { input: { type: 'object' }, example: { orderId: 'o-1' }, steps: { a: { output: {} } } };
 
 export interface Answer {

@@ -1,7 +1,4 @@
-/**
- * The client that applications import: inputs and outputs by workflow, and calls that are repeated under the
- * same key.
- */
+/** The client that applications import: its types by workflow, and repeating a call under the same key. */
 
 import { agent, workflow } from 'steadfast';
 import { ApiError, createClient } from 'steadfast/client';
@@ -25,7 +22,7 @@ interface Request {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** An API that answers each call with the next of these. */
+/** An API that answers each call with the next answer. */
 function answering(...answers: (readonly [number, unknown] | Error)[]) {
   const requests: Request[] = [];
   const send: typeof fetch = async (input, init = {}) => {

@@ -1,4 +1,4 @@
-/** A parent shows what waits for people in executions that its steps run, the worst first. */
+/** A parent execution shows the open questions of its child executions, the most urgent first. */
 
 import * as z from 'zod/mini';
 import { listText, executionText, whyText } from '../../cli/print.ts';

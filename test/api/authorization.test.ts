@@ -1,4 +1,4 @@
-/** How an application's requests say who calls. The signature is compared with the AWS SDK's own. */
+/** How an application's requests are authorized. The signature is compared with the AWS SDK's. */
 
 import { SignatureV4 } from '@smithy/signature-v4';
 import { Sha256 } from '@smithy/core/checksum';

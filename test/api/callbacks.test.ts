@@ -1,4 +1,4 @@
-/** The external party answers a step over HTTP: once, with the token, with a fitting value. */
+/** An external party answers a callback over HTTP: only once, with its token, and with a valid value. */
 
 import * as z from 'zod/mini';
 import type { ExecutionView } from '../../lib/api/answers.ts';

@@ -1,6 +1,6 @@
 /**
- * The caller over HTTP is who API Gateway's authorizer names, in payload format 2.0, not who the caller
- * claims to be.
+ * The recorded caller is the one in API Gateway's authorizer context (payload format 2.0), not a name in the
+ * request.
  */
 
 import { handle } from 'hono/aws-lambda';
@@ -33,7 +33,7 @@ interface App extends Harness {
   ) => Promise<Reply>;
 }
 
-/** Runs as in Lambda: an event in, an answer out. */
+/** Calls the app as Lambda does, with an event. */
 function app(served: Workflow): App {
   const h = harness(served, {});
   const handler = handle(routes(h.scheduler));

@@ -1,4 +1,4 @@
-/** The documented contract is the served one: the same routes, the same codes, and examples that fit. */
+/** The documented contract matches the API: routes, codes and examples. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ describe.each(described)('%s', (route, { body, answers }) => {
   });
 });
 
-/** Codes of a client's own, and of a refused trigger message, which no caller reads. */
+/** Codes that no answer contains: those of the client, and those of refused trigger messages. */
 const IN_NO_ANSWER: ReadonlySet<string> = new Set(['client.ts', 'authorization.ts', 'trigger.ts']);
 const codesIn = (folder: string): string[] =>
   readdirSync(join(ROOT, folder))

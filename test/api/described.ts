@@ -1,4 +1,4 @@
-/** Checks that an answer is one that the contract describes for its route. */
+/** Checks that the contract describes an answer for its route. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,9 +25,7 @@ const error = z.strictObject({
 
 type Schema = Readonly<Record<string, unknown>>;
 const document = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'openapi.json'), 'utf8');
-/**
- * The published schema allows further fields, because a later release may have more: here none are allowed.
- */
+/** The published schemas, without the further fields that they allow for later releases. */
 const { components } = JSON.parse(document, (key, value: Schema) =>
   Object(value)['properties'] === undefined || key === 'Openapi'
     ? value
@@ -35,7 +33,7 @@ const { components } = JSON.parse(document, (key, value: Schema) =>
 ) as { readonly components: object };
 const ajv = new Ajv2020({ strict: false }).addSchema({ $id: 'api', components });
 
-/** Errors may have any code of the route; any other answer has the shape that belongs to its status. */
+/** Checks an error against the codes of the route, and any other answer against the schema of its status. */
 export function expectDescribed(method: string, path: string, status: number, body: unknown): void {
   const route = routeOf(method, path);
   const { answers, errors } = route === undefined ? { answers: {}, errors: [] } : DESCRIBED[route];

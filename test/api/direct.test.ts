@@ -1,6 +1,6 @@
 /**
- * Calls of the scheduler's function itself: the client makes its event, so no caller in the event is
- * believed.
+ * Direct invocations of the scheduler's function: the caller in the event is ignored, because the client
+ * writes the event.
  */
 
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
@@ -77,7 +77,7 @@ it.each([
   await expect(failing(result).health()).rejects.toMatchObject({ name: 'ApiError', code });
 });
 
-/** An ARN that cannot be recorded: an API that believes it refuses it. */
+/** An event with a caller's ARN that cannot be recorded: code that used it would refuse the call. */
 const EVENT = {
   version: '2.0',
   rawPath: '/workflows/nope/executions',

@@ -1,7 +1,6 @@
 /**
- * Hostile text in every part of a request: no key of the table is made from it, nothing is polluted, nothing
- * is written, and the answer is a refusal. The app is the real one, over the real store with a table that
- * only listens.
+ * Hostile text in every part of a request is refused: no key of the table contains it, no prototype is
+ * polluted, nothing is written. The app and the store are real; the table only records its requests.
  */
 
 import {
@@ -77,7 +76,7 @@ const ask = async (path: string, init: RequestInit): Promise<{ status: number; t
   return { status: response.status, text: await response.text() };
 };
 
-/** Key values in the requests to the table. */
+/** The key values of the requests to the table. */
 function keysAsked(): string[] {
   const values: string[] = [];
   const collect = (value: unknown, name: string): void => {

@@ -1,9 +1,9 @@
-/** Questions to a person over HTTP: listed, answered once, refused with a reason. */
+/** Incidents over HTTP: listing them, answering once, refusals with a reason. */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { client, type Client } from './app.ts';
 
-/** An execution whose second step cannot be undone: a person is asked. */
+/** Makes an execution with an incident: its second step cannot be undone. */
 async function asked(): Promise<{ c: Client; id: string }> {
   const c = client(async () => ({ ok: true }));
   c.implementations['worker'] = {

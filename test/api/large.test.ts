@@ -1,7 +1,4 @@
-/**
- * However large an execution is, its answer fits into what a Lambda function may return, and says what is
- * left out.
- */
+/** The answer about an execution of any size fits into a Lambda response, and names what is left out. */
 
 import { handle } from 'hono/aws-lambda';
 import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
@@ -139,7 +136,7 @@ describe('an execution with large outputs', () => {
   });
 });
 
-/** A step that waits, whose failure is shown with the reason for its wait. */
+/** A waiting step, shown with its failure as the reason. */
 const failed = (name: string, char: string): Step =>
   done(name, {
     status: 'waiting',

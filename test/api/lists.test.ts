@@ -1,4 +1,4 @@
-/** Lists of executions: every filter, and filters that exclude each other. */
+/** Lists of executions: every filter, and refused combinations of filters. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,16 +1,16 @@
-/** A long body blocks the loop for others only for a part of the time that its work takes. */
+/** Parsing a long body gives other requests turns on the event loop in between. */
 
 import { setImmediate } from 'node:timers/promises';
 import { memoryValues } from '../../lib/memory/world.ts';
 import { client } from './app.ts';
 
 const { post } = client(undefined, (world) => ({ ...world, largeValues: memoryValues() }));
-/** In a body with five values besides, and three different keys. */
+/** Makes a body with this many numbers, besides five values and three different keys. */
 const bodyOf = (numbers: number): string => `{"input":{"orderId":"o","note":[${'17,'.repeat(numbers)}1]}}`;
 const keysOf = (keys: number): string =>
   `{"input":{"orderId":"o","note":{${Array.from({ length: keys }, (_, at) => `"k${at}":1`).join(',')}}}}`;
 const started = (text: string) => post('/workflows/flow/executions', text);
-/** How often others had a turn meanwhile. */
+/** Counts the turns that other work had meanwhile. */
 async function turnsOf(text: string): Promise<number> {
   const over = new AbortController();
   const answer = started(text).finally(() => over.abort());
@@ -25,7 +25,7 @@ it('gives others their turn before a long one is parsed, checked and taken', asy
   expect(await turnsOf(bodyOf(50_000))).toBeGreaterThanOrEqual(short + 4);
 });
 
-/** If a refused text were parsed, it would not be valid JSON: its end is missing. */
+/** The texts are incomplete JSON, so the code shows whether they were refused before parsing. */
 it.each([
   ['too many values', bodyOf(99_996), 'more than 100000 values (keys and elements, all levels together)'],
   ['too many different keys', keysOf(11_998), 'more than 12000 different keys'],

@@ -1,4 +1,6 @@
-/** Messages over HTTP: sent by id or by key, each refusal with its code, and answered alike when repeated. */
+/**
+ * Messages over HTTP: sending by id or by key, each refusal's code, the same answer to a repeated request.
+ */
 
 import * as z from 'zod/mini';
 import { workflow } from '../../lib/author/builder/workflow.ts';

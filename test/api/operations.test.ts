@@ -1,4 +1,4 @@
-/** Pause, resume, retry and cancel over HTTP: obeyed, shown, refused with a reason. */
+/** Pause, resume, retry and cancel over HTTP: their effects, how they are shown, refusals with a reason. */
 
 import { withStore } from '../engine/process.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';

@@ -1,4 +1,4 @@
-/** Questions and commands over HTTP, and that nothing a client sends is answered with a 500. */
+/** Queries and commands over HTTP; no request is answered with a 500. */
 
 import * as fc from 'fast-check';
 import { withStore } from '../engine/process.ts';

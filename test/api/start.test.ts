@@ -1,4 +1,4 @@
-/** `POST /workflows/{name}/executions` and `/runs`: what is accepted, and how everything else is refused. */
+/** `POST /workflows/{name}/executions` and `/runs`: what they accept, and how they refuse all else. */
 
 import { MAX_BODY_BYTES } from '../../lib/api/read-request.ts';
 import { JSON_LIMITS } from '../../lib/core/values/json.ts';

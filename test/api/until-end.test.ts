@@ -1,6 +1,5 @@
 /**
- * How a client waits for the end of an execution: one wait, then reads at growing intervals, at times that no
- * two callers share.
+ * How a client waits for the end of an execution: one long wait, then reads at growing, randomized intervals.
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';

@@ -1,6 +1,6 @@
 /**
- * A value that may be absent fits only where a value may be missing: the types refuse it elsewhere, and so
- * does the check when a workflow is loaded.
+ * A value that may be absent is refused where a value is required, both by the types and when the workflow is
+ * loaded.
  */
 
 import {
@@ -88,7 +88,7 @@ const problems = (build: (w: WorkflowBuilder<Free>, l: Free) => unknown): string
   return referenceProblems(flow as unknown as Workflow, jsonSchemaOf as never);
 };
 const inFlow = (w: WorkflowBuilder<Free>): Free => w.input as Free;
-/** All messages about the step 'b', without its name. */
+/** All refusals of the step 'b', without its name. */
 const saidOfB = (build: (w: WorkflowBuilder<Free>, l: Free) => void): string[] =>
   problems((w, l) => {
     build(w, l);

@@ -1,6 +1,6 @@
 /**
- * Values that may be absent within others: in unions, tuples, answers of a list's items, another workflow's
- * output, another agent that takes over.
+ * Values that may be absent inside others: in unions, tuples, outputs of list items, another workflow's
+ * output, the output of another agent that takes over.
  */
 
 import { agent, orElse, useAgent, workflow, type WorkflowBuilder } from 'steadfast';

@@ -1,6 +1,6 @@
 /**
- * Mistakes of an author without types: reading a field that the builder or a reference lacks names the
- * remedy.
+ * Authors without types: reading a field that the builder or a reference does not have throws an error with
+ * the remedy.
  */
 
 import { agent, workflow } from 'steadfast';

@@ -1,4 +1,4 @@
-/** Refused on-failure steps, and what each refusal says to write instead (S21). */
+/** Refused on-failure steps, and the advice in each refusal (S21). */
 
 import { checkPlan } from '../../lib/author/checks/check.ts';
 import { agentsNamed } from '../../lib/core/plan/child-plans.ts';

@@ -1,4 +1,4 @@
-/** Refused plans, at the very limits, and the words of each refusal (P1). */
+/** Refused plans, tested at the exact limits, and the text of each refusal (P1). */
 
 import { checkPlan } from '../../lib/author/checks/check.ts';
 import { expressionsOf } from '../../lib/core/plan/plan.ts';

@@ -1,4 +1,4 @@
-/** Refused steps of agents, at the very limits, and the words of each refusal (P1). */
+/** Refused steps of agents, tested at the exact limits, and the text of each refusal (P1). */
 
 import { checkPlan } from '../../lib/author/checks/check.ts';
 import { MAX_DURATION_MS } from '../../lib/core/values/duration.ts';

@@ -1,4 +1,4 @@
-/** Refused steps that no agent performs, at the very limits, and the words of each refusal (P1). */
+/** Refused steps without an agent, tested at the exact limits, and the text of each refusal (P1). */
 
 import { waitingStepProblem, sourceProblem } from '../../lib/author/checks/check-waiting.ts';
 import { checkPlan } from '../../lib/author/checks/check.ts';

@@ -1,6 +1,6 @@
 /**
- * Plan validation, for any plan of typed parts: it accepts a sound plan, or refuses it with a named reason;
- * it never throws anything else.
+ * Plan validation for random plans: it accepts every valid plan, and refuses every other with one of the
+ * named reasons.
  */
 
 import * as fc from 'fast-check';
@@ -11,7 +11,7 @@ import type { Plan } from '../../lib/core/plan/plan.ts';
 import { check } from '../core/check.ts';
 import { mixedCases } from '../core/states.ts';
 
-/** Every reason for which a plan is refused; authors' tools may rely on these words. */
+/** All reasons for refusing a plan. Authors' tools may depend on these words. */
 const REASONS: ReadonlySet<string> = new Set([
   'bad-backoff',
   'bad-concurrency',
@@ -62,7 +62,7 @@ const expression = fc.oneof(
   }),
 );
 
-/** Values that a field of that name may have, so that only its value is wrong and not its type. */
+/** Values of the right type for each field, so that only the value can be wrong. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...Object.fromEntries(
     [
@@ -95,7 +95,8 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 const CLOSED: ReadonlySet<string> = new Set(['input', 'when', 'output', 'over', 'until', 'plan']);
 
 /**
- * The paths of all fields that may be spoiled; a child's plan was checked when its own workflow was built.
+ * The paths of all fields that may be changed, except in children's plans: those were checked with their own
+ * workflow.
  */
 function pathsOf(value: unknown, path: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [];
@@ -112,7 +113,7 @@ function withValue(value: unknown, [key, ...rest]: readonly string[], to: unknow
   return copy;
 }
 
-/** Marks steps that are never undone. */
+/** Plans in which steps that are never undone are marked. */
 const plans: fc.Arbitrary<Plan> = mixedCases.map(({ plan }) => ({
   ...plan,
   steps: plan.steps.map((step) =>
@@ -141,7 +142,7 @@ function refusalOf(plan: Plan): string | undefined {
   }
 }
 
-/** Written anew: the conditions of a plan that may run. @returns those that are violated */
+/** A second implementation of the conditions of a valid plan. @returns the violated ones */
 function faultsOf(plan: Plan): string[] {
   const seen = new Set<string>();
   const faults: string[] = [];

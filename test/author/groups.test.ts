@@ -1,7 +1,4 @@
-/**
- * The compiled form of a child with a recovery, and refused ones with the words that say what to write
- * instead (P1).
- */
+/** The compiled form of a child with a recovery; refused ones, and the advice in each refusal (P1). */
 
 import * as z from 'zod/mini';
 import { planAt } from '../../lib/core/plan/child-plans.ts';

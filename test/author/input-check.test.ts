@@ -1,4 +1,4 @@
-/** Inputs that a schema refuses, fields that it drops, and odd names are found before anything runs. */
+/** Inputs that a schema refuses, fields that it drops, and invalid names are found before a workflow runs. */
 
 import * as z from 'zod/mini';
 import { agent, retry, withInput, workflow } from 'steadfast';

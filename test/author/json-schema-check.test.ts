@@ -1,4 +1,4 @@
-/** A check by JSON Schema refuses no value that the schema itself takes. */
+/** A check by JSON Schema never refuses a value that the original schema accepts. */
 
 import * as fc from 'fast-check';
 import * as z from 'zod/mini';

@@ -1,4 +1,4 @@
-/** Refused lanes: those that could wait for ever, or act without a place. */
+/** Refused lanes: steps that could wait for ever, or act without a place. */
 
 import * as z from 'zod/mini';
 import { type ConcurrencyOptions, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,4 +1,4 @@
-/** References that a workflow's function reads and that are nowhere in the plan. */
+/** References that a workflow's function creates but that do not end up in the plan. */
 
 import { agent, and, concat, eq, exists, orElse, required, workflow } from 'steadfast';
 import * as z from 'zod/mini';

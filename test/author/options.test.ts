@@ -1,4 +1,6 @@
-/** The types refuse a misspelled option, and so does the build of the workflow, for authors without types. */
+/**
+ * A misspelled option is refused by the types, and, for authors without types, when the workflow is built.
+ */
 
 import * as z from 'zod/mini';
 import {

@@ -1,6 +1,4 @@
-/**
- * The outcomes, failures and outputs that an expression may read, by the JSON forms of a stored plan (S20).
- */
+/** Which outcomes, failures and outputs an expression in a stored plan may read (S20). */
 
 import { outcomeProblem, unguarded } from '../../lib/author/checks/check-outcomes.ts';
 import { isOutcomeRead, isTolerated } from '../../lib/core/plan/outcomes.ts';
@@ -16,7 +14,7 @@ const isOk: Expr = { $eq: [of('input', 'ok'), true] };
 const car = agentStepOf('car', { tolerate: true });
 /** Runs only if the car failed. */
 const bus = agentStepOf('bus', { after: ['car'], when: ended('car', 'failed'), tolerate: true });
-/** Runs only if the bus failed, and so was not skipped. */
+/** Runs only if the bus failed, so not if it was skipped. */
 const cab = agentStepOf('cab', { after: ['bus'], when: ended('bus', 'failed') });
 const sure = agentStepOf('sure');
 const gift = agentStepOf('gift', { when: isOk });

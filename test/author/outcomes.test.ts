@@ -1,4 +1,4 @@
-/** Conditions on outcomes, and outputs that may be missing: refusals, and what to write instead (S20). */
+/** Conditions on outcomes, and outputs that may be missing: the refusals and their advice (S20). */
 
 import * as z from 'zod/mini';
 import { evaluateExpression } from '../../lib/core/plan/refs.ts';

@@ -1,7 +1,7 @@
 /**
- * A bad workflow is refused when it is built, with the step's name and the reason; P1: also one that could
- * wait for ever. Refused plans at the very limits, and the words: `check-plan.test.ts`, `check-step.test.ts`,
- * `check-waiting.test.ts`.
+ * An invalid workflow is refused when it is built, with the step's name and the reason; P1: also one that
+ * could wait for ever. Tests at the exact limits, and of the texts: `check-plan.test.ts`,
+ * `check-step.test.ts`, `check-waiting.test.ts`.
  */
 
 import * as z from 'zod/mini';
@@ -23,7 +23,7 @@ type Row = [name: string, build: Build, reason: string, step?: string];
 const define = (build: Build, within: unknown = '1h'): Workflow =>
   workflow('flow', { input: any as never, within: within as string }, build) as Workflow;
 
-/** A workflow with the step 'first' and, with these options, the step 'it'. */
+/** Makes a workflow with the step 'first' and then the step 'it' with these options. */
 const stepWith =
   (options: StepOptions, input: Anything = {}): Build =>
   (w) => {

@@ -1,4 +1,4 @@
-/** A step that takes a message, as an author declares it: its plan, its types, what is refused (M8). */
+/** Declaring a step that takes a message: its plan, its types, the refusals (M8). */
 
 import * as z from 'zod/mini';
 import { exists, orElse, type Ref } from '../../lib/author/references.ts';

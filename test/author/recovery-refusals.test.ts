@@ -1,4 +1,4 @@
-/** A bad agent and a bad recovery are refused, and the refusal names them. */
+/** An invalid agent or recovery is refused, and the refusal names it. */
 
 import { type AgentOptions, declareAgent } from '../../lib/core/plan/agent.ts';
 import { askPerson, retry, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,4 +1,7 @@
-/** References that lead nowhere are found when a workflow is loaded; unknown ones are accepted. */
+/**
+ * A reference to a field that does not exist is found when a workflow is loaded; one of an unknown type is
+ * accepted.
+ */
 
 import {
   agent,

@@ -1,4 +1,7 @@
-/** R1 total, R2 bounded, R3 own properties only; typed references and the JSON they compile to. */
+/**
+ * Typed references, and the JSON that they compile to. Evaluating one is R1 total, R2 bounded, R3 limited to
+ * own properties.
+ */
 
 import * as fc from 'fast-check';
 import type { Json } from '../../lib/core/values/json.ts';

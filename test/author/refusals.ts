@@ -1,4 +1,4 @@
-/** Shared by the tests of refusals: a good agent and plan to spoil, and the refusal itself. */
+/** For tests of refusals: a valid agent and plan to change, and a function that returns the refusal. */
 
 import * as z from 'zod/mini';
 import { type AgentOptions, declareAgent } from '../../lib/core/plan/agent.ts';

@@ -1,4 +1,4 @@
-/** Rounds that begin with messages, as an author declares them: plan, types, what is refused (M8). */
+/** Declaring rounds that begin with messages: the plan, the types, the refusals (M8). */
 
 import * as z from 'zod/mini';
 import { agent as declare, eq, type Ref } from '../../lib/index.ts';

@@ -1,4 +1,4 @@
-/** Refusals of a step that is repeated, its types, and what its references may read. */
+/** Declaring a repeated step: refusals, types, and what its references may read. */
 
 import { agent, eq, exists, askPerson, not, orElse, required, retry, withInput, workflow } from 'steadfast';
 import * as z from 'zod/mini';

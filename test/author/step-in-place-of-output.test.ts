@@ -1,4 +1,4 @@
-/** A step in place of its output is refused, with its position and what to write. */
+/** Passing a step instead of its output is refused, with the position and the correction. */
 
 import { agent, type WorkflowBuilder, workflow } from 'steadfast';
 import * as z from 'zod/mini';

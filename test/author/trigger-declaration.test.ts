@@ -1,5 +1,5 @@
 /**
- * A trigger that an author writes beside a workflow is data, and its mapping fits the workflow's input, or
+ * A trigger declared beside a workflow is plain data, and a mapping that does not fit the workflow's input
  * does not compile.
  */
 

@@ -1,4 +1,4 @@
-/** The compiled form of steps that no agent performs, field by field, and the words of immediate refusals. */
+/** The compiled form of steps without an agent, field by field, and the texts of immediate refusals. */
 
 import * as z from 'zod/mini';
 import { eq, ref, toExpr } from '../../lib/author/references.ts';

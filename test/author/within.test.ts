@@ -1,7 +1,4 @@
-/**
- * The time of a step: which times are refused, in words that say what to write instead, and that a plan
- * without it is unchanged.
- */
+/** `within` of a step: refused values and the advice in each refusal; a plan without it is unchanged. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import { checkPlan } from '../../lib/author/checks/check.ts';

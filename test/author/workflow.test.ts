@@ -1,7 +1,4 @@
-/**
- * The compiled form of an author's workflow, field by field, its defaults, and the words of immediate
- * refusals.
- */
+/** The compiled form of a workflow, field by field, its defaults, and the texts of immediate refusals. */
 
 import { type AgentOptions, declareAgent } from '../../lib/core/plan/agent.ts';
 import { eq, ref } from '../../lib/author/references.ts';

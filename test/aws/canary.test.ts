@@ -1,4 +1,4 @@
-/** The metrics count only the end of a canary. */
+/** The metrics count only the end of a canary execution. */
 
 import { createMeter } from '../../lib/aws/metrics.ts';
 import { type Line, linesOf } from './lines.ts';

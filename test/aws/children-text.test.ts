@@ -1,4 +1,4 @@
-/** The executions of a step as text: nothing of them is lost, and many of them stay small (S3, C1). */
+/** The stored text of a step's child executions is lossless, and small for many of them (S3, C1). */
 
 import {
   assert,
@@ -36,7 +36,7 @@ const read = (value: Children): Children => {
 };
 
 const yes = constantFrom(true as const);
-/** Each field of an end: a new one that is missing here is a type error. */
+/** Each field of an end. A new field that is missing here is a type error. */
 const FIELDS: { readonly [Field in keyof Required<ChildEnd>]: Arbitrary<ChildEnd[Field]> } = {
   status: constantFrom('succeeded', 'failed', 'compensated', 'canceled'),
   version: integer({ min: 1, max: 2 }),

@@ -1,6 +1,6 @@
 /**
- * A clock that differs from the store's by more than the allowance is logged, using answers that come anyway;
- * rarely, and never wrongly.
+ * A clock that differs too much from the store's is logged, at most rarely and never wrongly. It is detected
+ * without extra calls.
  */
 
 import { createServer, type Server } from 'node:http';

@@ -1,4 +1,4 @@
-/** The time of a process: it runs evenly, and only the store's answers set it. */
+/** The clock of a process runs evenly, and is set only by the store's answers. */
 
 import { ClockSkew } from '../../lib/aws/clock-skew.ts';
 import { type MachineTime, ProcessClock } from '../../lib/aws/clock.ts';

@@ -1,4 +1,4 @@
-/** Many items at once from a table that is too busy to give them all. */
+/** Batch reads of a table that is too busy to return all items at once. */
 
 import { BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';

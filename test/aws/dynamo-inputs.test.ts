@@ -1,6 +1,6 @@
 /**
- * An input is stored separately if that is cheaper, its removal included; a start checks for an existing
- * execution only if there may be one.
+ * An input is stored in its own item if that is cheaper, including its removal. A start checks for an
+ * existing execution only if there may be one.
  */
 
 import * as sdk from '@aws-sdk/client-dynamodb';

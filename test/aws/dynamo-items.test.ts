@@ -1,4 +1,4 @@
-/** Records ⇄ items. P10: a healthy step's item is written within one write unit. */
+/** Converting records to items and back. P10: a write of a healthy step takes one write unit. */
 
 import * as fc from 'fast-check';
 import {

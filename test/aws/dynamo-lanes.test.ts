@@ -1,4 +1,4 @@
-/** The queue of a lane on DynamoDB if a call is refused. */
+/** The queue of a lane on DynamoDB when a call is refused. */
 
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';

@@ -1,4 +1,4 @@
-/** A page of a list, whatever DynamoDB leaves for later, and even if some items cannot be read. */
+/** A page of a list is complete although DynamoDB returns partial pages, and despite unreadable items. */
 
 import * as sdk from '@aws-sdk/client-dynamodb';
 import { BatchGetItemCommand, DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
@@ -98,8 +98,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
 const store = dynamoStore(mocked, { table: 'state', wakeShards: 2 });
 
 /**
- * The index as DynamoDB has it: executions that started in one millisecond have an arbitrary but stable
- * order.
+ * Simulates the index: executions that started in the same millisecond have an arbitrary but stable order.
  */
 function indexOf(executions: readonly Execution[], tieOf: (id: string) => number): void {
   const items = executions.map((execution) => executionItem(execution, 2));

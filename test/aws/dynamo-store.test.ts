@@ -1,6 +1,5 @@
 /**
- * Answers that DynamoDB may give and no emulator gives on request: throttling, lost answers, conflicts of
- * transactions.
+ * Answers of DynamoDB that no emulator gives on request: throttling, lost answers, conflicts of transactions.
  */
 
 import * as sdk from '@aws-sdk/client-dynamodb';

@@ -1,4 +1,4 @@
-/** In which order an erasure reads what there is of an id. */
+/** The order in which an erasure reads all items of an id. */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoErasure } from '../../lib/aws/dynamo-inventory.ts';

@@ -1,6 +1,5 @@
 /**
- * One invocation of an agent's function: which of its messages come again
- * (batchItemFailures), and which do not.
+ * An invocation of an agent's function: which of its messages it returns to the queue (batchItemFailures).
  */
 
 import { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';

@@ -1,4 +1,4 @@
-/** The lines that a function writes while it works. */
+/** Captures the lines that a function writes to its log. */
 
 export type Line = Record<string, unknown> & {
   readonly _aws: {
@@ -8,7 +8,7 @@ export type Line = Record<string, unknown> & {
   };
 };
 
-/** The lines as CloudWatch Logs gets them: from standard output, and from the stream of warnings. */
+/** The lines of `act` as CloudWatch Logs gets them: standard output and standard error. */
 export async function linesOf(act: () => unknown): Promise<Line[]> {
   const written: string[] = [];
   const streams = [process.stdout, process.stderr];

@@ -30,7 +30,7 @@ const openBreakerOf = (agent: string) => ({
 
 const TICK = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unknown as Context;
 
-/** An execution that is due, and is gone when it is read. */
+/** The item of a due execution that is gone when it is read. */
 const dueItem = (at: number) => ({
   pk: { S: `exec#due-${at}` },
   sk: { S: 'exec' },
@@ -118,7 +118,7 @@ describe('the figures by workflow and by agent', () => {
       notes(meter);
       meter.flush();
     });
-  /** The lines with this dimension; the line of the whole deployment is there anyway. */
+  /** The lines with this dimension, without the line of the whole deployment. */
   const own = (lines: readonly Line[], dimension: string) =>
     lines
       .filter(({ _aws }) => _aws.CloudWatchMetrics[0].Dimensions[0]?.includes(dimension))
@@ -212,7 +212,7 @@ test.each([
   ]);
 });
 
-/** `count()` incidents, all in the same shard of the inbox, with `entries` approvals. */
+/** An inbox shard that has `count()` incidents and `entries` approvals. */
 const inOneShard =
   (count: () => number, entries = 0) =>
   async (query: { ExpressionAttributeValues: Item }) => {

@@ -1,6 +1,6 @@
 /**
- * Calls that AWS does not understand go through the SDK; and the SDK's internals on which our transport
- * relies.
+ * After a call of the direct transport that AWS does not understand, it and all later calls go through the
+ * SDK. Also tests the SDK's internals on which the transport depends.
  */
 
 import { createServer, type Server } from 'node:http';
@@ -14,7 +14,7 @@ const GET = new GetItemCommand({ TableName: 't', Key: { pk: { S: 'a' } } });
 
 let server: Server;
 let endpoint: string;
-/** For each request, whether the SDK made it: its user agent shows this. */
+/** For each request, whether the SDK made it, by its user agent. */
 let bySdk: boolean[];
 let refusals: string[];
 

@@ -1,7 +1,6 @@
 /**
- * A mock of an SDK client behind real HTTP: requests of another client get the mock's answers, whichever
- * transport they use. So a test defines AWS's answers by the mock, and both transports have to understand
- * them.
+ * Serves a mocked SDK client over real HTTP, so that a test defines AWS's answers by the mock, and both
+ * transports must understand them.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -20,12 +19,11 @@ interface Settings {
   readonly maxAttempts: number;
 }
 
-/** Fields that the SDK adds to an exception; they are not in the answer to a refused call. */
+/** Fields that the SDK adds to an exception, so they are not in the answer. */
 const HIDDEN = new Set(['name', '$fault', '$metadata', '$service', 'stack']);
 
 /**
- * Makes a client whose calls are answered by a mocked one of the same kind; before the tests, and no longer
- * than they.
+ * Makes a client whose calls a mocked one of the same kind answers, from before the tests until after them.
  * @param mocked an instance: a mocked class would be the client's own
  * @param sdk the package whose commands are called
  * @param make a client of the same kind

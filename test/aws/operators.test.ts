@@ -1,7 +1,7 @@
 /**
- * What operators see and do by the adapters of AWS, with DynamoDB's commands as `serve` has them: a bug in an
- * agent's code is not blamed on its service, an agent is tried now, work that waits for a rate is counted
- * (N8).
+ * Operators' views and commands through AWS's adapters, over the DynamoDB commands of `serve`: a bug in an
+ * agent's code does not count against its service, an agent is tried now, work that waits for a rate is
+ * counted (N8).
  */
 
 import { BREAKER, dynamoRecords, RATE } from '../../lib/aws/dynamo-side-records.ts';

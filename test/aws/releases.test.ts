@@ -1,6 +1,6 @@
 /**
- * Two releases at once: an item in another form of the state table is refused with a message, and stays
- * unchanged. No code reads two forms.
+ * Two releases at once: an item with another form of the state table is refused with a message and not
+ * changed. No code reads two forms.
  */
 
 import { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';

@@ -1,4 +1,7 @@
-/** Large values over S3's HTTP: the SDK's signature, bounded tries, and absence only if S3 is certain. */
+/**
+ * Large values over S3's HTTP: the SDK's signature, a limited number of tries, and "absent" only if S3 is
+ * certain.
+ */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

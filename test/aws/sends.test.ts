@@ -1,6 +1,6 @@
 /**
- * Answers that SQS and EventBridge may give: some messages of a batch are refused, a bus refuses an event, a
- * request breaks off.
+ * Failures of sends: SQS refuses some messages of a batch, EventBridge refuses an event, a request breaks
+ * off.
  */
 
 import { readFileSync } from 'node:fs';

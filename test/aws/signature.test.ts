@@ -1,4 +1,4 @@
-/** The signature is AWS's own: checked by its test case, and by the SDK's signer. */
+/** Our request signature equals AWS's: checked with AWS's test case and with the SDK's signer. */
 
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';

@@ -1,4 +1,4 @@
-/** Lines have the keys that Powertools' users expect, and fields of one attempt are in no other's lines. */
+/** Log lines have the keys of Powertools, and fields of one attempt are in no other attempt's lines. */
 
 import type { Context } from 'aws-lambda';
 import { createMeter, METRICS_OF_NOTES } from '../../lib/aws/metrics.ts';

@@ -1,6 +1,5 @@
 /**
- * A call is the same with either transport: the same request, the same answers and exceptions, the same
- * number of repetitions.
+ * Both transports make the same requests, return the same answers and exceptions, and retry equally often.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -75,9 +74,9 @@ const CREDENTIALS = {
 };
 const settings = () => ({ endpoint, region: 'us-east-1', credentials: CREDENTIALS });
 const sdk = (): DynamoDBClient => new DynamoDBClient({ ...settings(), maxAttempts: 1 });
-/** Used if an answer comes, however busy the machine is. */
+/** The timeout where an answer comes: long enough for a busy machine. */
 const PATIENT_MS = 120_000;
-/** Used if no answer comes: a request is given up sooner than in a function. */
+/** The timeout where no answer comes: shorter than in a function. */
 const HASTY_MS = 500;
 const clientOf = (transport: Transport, limits: object = {}, requestTimeout = PATIENT_MS): DynamoDBClient => {
   const requestHandler = { requestTimeout, throwOnRequestTimeout: true };

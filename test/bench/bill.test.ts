@@ -1,4 +1,4 @@
-/** The bill of a month follows from settings, counts and prices. */
+/** Computing a month's bill from settings, counts and prices. */
 
 import {
   BILL_DEFAULTS,

@@ -1,7 +1,4 @@
-/**
- * docs/BENCHMARKS.md and its charts are the output of `npm run bench:report`, which would delete manual
- * additions.
- */
+/** docs/BENCHMARKS.md and its charts equal the output of `npm run bench:report`, without manual changes. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Other engines are installed beside the project, never in it, and exactly as pinned. */
+/** Other engines are installed outside the project, in exactly the pinned versions. */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

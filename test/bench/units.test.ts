@@ -1,4 +1,4 @@
-/** A known sequence of calls gives the units that AWS would bill, at the prices of its list. */
+/** Computes the billed units and their list price for a known sequence of calls. */
 
 import { between, type Reading, unitsOf } from '../../bench/parts/meter.ts';
 import { dollars, PRICES, rivals, total } from '../../bench/parts/prices.ts';

@@ -1,4 +1,4 @@
-/** Accepted work in its step's panel: its token, until when, its progress, and the next probe. */
+/** A step's panel shows accepted work: its token, deadline, progress, and the next probe. */
 
 import type { Browser, Page } from 'playwright-core';
 import { accepted, running } from '../../lib/core/plan/agent.ts';

@@ -1,6 +1,6 @@
 /**
- * A person's actions, against the whole system on a local cloud: start, follow, pause, resume, cancel,
- * answer; and of two people who answer, one wins.
+ * A person's actions in the console, on a local cloud: start, follow, pause, resume, cancel, answer. If two
+ * people answer, one wins.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -69,7 +69,7 @@ describe('on a local cloud', () => {
     await page.locator('table.grid .cell.done').first().waitFor();
   });
 
-  /** Under way long enough for somebody to act on it. */
+  /** Starts an order that runs long enough for a person to act on it. */
   const slow = (orderId: string): Promise<unknown> =>
     place.behave({ service: 'payment', mode: 'slow', ms: 8_000, match: { about: orderId } });
 
@@ -166,7 +166,7 @@ describe('people', () => {
   });
   afterEach(() => world.server.close());
   const card = (page: Page, name: string) => page.getByRole('article', { name });
-  /** The first answer may already have been on its way. */
+  /** Waits for two reads, because the first answer may be older. */
   const readTwice = async (page: Page): Promise<void> => {
     for (let at = 0; at < 2; at += 1)
       await page.waitForResponse((answer) => answer.url().includes('/api/incidents'));

@@ -1,4 +1,6 @@
-/** Equal questions on the people page: one card, in the order of the deadlines, and one answer to all. */
+/**
+ * The people page shows equal questions as one card, sorts cards by deadline, and gives one answer to all.
+ */
 
 import type { Browser, Page } from 'playwright-core';
 import { workflow } from '../../lib/author/builder/workflow.ts';

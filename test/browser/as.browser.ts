@@ -1,6 +1,6 @@
 /**
- * Two people on one laptop: each tab has its own person, and the second one gives an approval that must come
- * from another person.
+ * Two people on one laptop: each tab has its own person, so the second can give an approval that the first
+ * may not give.
  */
 
 import type { Browser, Page } from 'playwright-core';

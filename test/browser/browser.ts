@@ -1,6 +1,5 @@
 /**
- * A real browser, and observed pages in it: their violations of the policy, the errors they throw, their
- * requests to elsewhere.
+ * Opens pages in a real browser, and records their CSP violations, errors, and requests to other hosts.
  *
  * Owns: finding the browser, observing pages, axe. Does not own: what is served (`page-server.ts`).
  */
@@ -21,7 +20,7 @@ const PLACES = [
 
 export const browserPath = (): string | undefined => PLACES.find((path) => path !== '' && existsSync(path));
 
-/** Drawn by the processor directly: an emulated GPU takes a quarter more of its time. */
+/** Renders without an emulated GPU, which takes a quarter more processor time. */
 const DRAWN = ['--disable-gpu', '--disable-gpu-rasterization', '--disable-software-rasterizer'];
 
 export async function startBrowser(): Promise<Browser> {
@@ -43,7 +42,7 @@ const count = (what: 'axe' | 'csp'): void => {
 
 export interface Watched {
   readonly page: Page;
-  /** Violations of the policy, thrown errors, requests to elsewhere. */
+  /** CSP violations, thrown errors, requests to other hosts. */
   readonly problems: string[];
 }
 
@@ -91,7 +90,7 @@ export async function openPage(
   return watched;
 }
 
-/** Closes all pages, and checks that nothing was wrong with any. */
+/** Closes all pages, and checks that none had a problem. */
 export async function closePages(): Promise<void> {
   const problems = open.flatMap((one) => one.problems);
   await Promise.all(open.splice(0).map(({ page }) => page.close()));

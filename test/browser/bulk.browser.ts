@@ -1,6 +1,4 @@
-/**
- * Bulk actions with a value: another input, the answer to an incident, approvals; using only the keyboard.
- */
+/** Bulk actions with a value (another input, an incident's answer, approvals), using only the keyboard. */
 
 import type { Browser, Page } from 'playwright-core';
 import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -22,7 +20,7 @@ const order = workflow('order', { input: anyObject, within: '8h' }, (w) => {
 
 let browser: Browser;
 let world: MemoryPage;
-/** The bank's requests and acts. */
+/** The requests to the bank, and its charges. */
 let charged: unknown[];
 let ids: string[];
 
@@ -57,7 +55,7 @@ afterEach(async () => {
   await world.server.close();
 });
 
-/** Focuses an element as a person with the Tab key would, and presses it. */
+/** Focuses an element with the Tab key, and presses it. */
 const press = async (page: Page, name: string): Promise<void> => {
   await page.getByRole('button', { name, exact: true }).last().focus();
   await page.keyboard.press('Enter');

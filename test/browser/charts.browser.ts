@@ -1,6 +1,6 @@
 /**
- * The charts of the overview: drawn and described as text, whatever a name contains; how often they are read;
- * without data, and without permission.
+ * The charts of the overview: drawing them, describing them as text, hostile names, how often they are read,
+ * no data, no permission.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -48,7 +48,7 @@ const own = (name: string, value: number, agoMinutes: number, more: Record<strin
     Date.now() - agoMinutes * 60_000,
   );
 
-/** Two hours of a system in which a little goes wrong. */
+/** Writes the metrics of two hours with a few failures. */
 function someHours(): void {
   for (let ago = 0; ago < 120; ago += 1) {
     own('Started', 1, ago);
@@ -183,10 +183,7 @@ it('they are read once a minute, and not while the page is in the background', a
   expect(read).toBe(3);
 });
 
-/**
- * The columns of a picture, from 0 to 1: those with anything drawn, and those with the colour of its first
- * line.
- */
+/** The drawn columns of a chart, from 0 to 1, and those with the colour of its first line. */
 const columnsOf = (page: Page, title: string) =>
   chart(page, title)
     .locator('canvas')

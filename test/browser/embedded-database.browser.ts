@@ -1,7 +1,7 @@
 /**
- * The embedded database and a page of another origin, as docs/SECURITY.md describes: a page that finds its
- * port reads and writes it, because the binary checks neither Host nor Origin. If this fails, that document
- * must be corrected.
+ * Proves a weakness in docs/SECURITY.md: a page of another origin that finds the embedded database's port can
+ * read and write it, because the binary checks neither Host nor Origin. If this test fails, correct that
+ * document.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

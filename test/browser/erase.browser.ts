@@ -1,4 +1,4 @@
-/** A person erases an ended execution, and is asked for confirmation first. */
+/** Erasing an ended execution, after a confirmation. */
 
 import type { Browser, Page } from 'playwright-core';
 import { workflow } from '../../lib/author/builder/workflow.ts';

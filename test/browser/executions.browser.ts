@@ -1,6 +1,5 @@
 /**
- * The list of executions with ten thousand in it, and the overview: filters, keys, selecting many, numbers
- * that are links.
+ * The overview, and the list with ten thousand executions: filters, keys, selecting many, numbers as links.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -8,7 +7,7 @@ import { closePages, expectAccessible, expectFits, openPage, startBrowser } from
 import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
 
 const MANY = 10_000;
-/** A frame of a screen that shows 30 a second. */
+/** The length of a frame at 30 frames a second. */
 const FRAME_MS = 33;
 
 let browser: Browser;

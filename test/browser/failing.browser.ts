@@ -1,4 +1,4 @@
-/** An API that fails, and comes back: each view says what to do, and continues by itself. */
+/** While the API fails, each view gives advice; when it recovers, the view continues by itself. */
 
 import type { Browser, Page } from 'playwright-core';
 import { closePages, expectAccessible, openPage, startBrowser } from './browser.ts';

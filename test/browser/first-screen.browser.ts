@@ -1,6 +1,6 @@
 /**
- * The part of the page that is visible without scrolling, on a laptop and on a phone: the pictures of an
- * execution, the list, urgent problems, the inbox.
+ * Visible without scrolling, on a laptop and on a phone: an execution's graph and timeline, the list, urgent
+ * problems, the inbox.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -32,7 +32,7 @@ interface Area {
   readonly bottom: number;
 }
 
-/** The drawn area of each element that the selector finds. */
+/** The drawn area of each matching element. */
 const areasOf = (page: Page, selector: string): Promise<readonly Area[]> =>
   page.locator(selector).evaluateAll((found) =>
     found
@@ -52,7 +52,7 @@ const within = (inner: Area, outer: Area): boolean =>
   inner.top >= outer.top &&
   inner.bottom <= outer.bottom;
 
-/** Texts that leave their box or are cut. */
+/** Texts that overflow their box or are cut off. */
 const badTexts = (page: Page): Promise<readonly (string | null)[]> =>
   page.locator('.graph .box > a:not(.open)').evaluateAll((boxes) =>
     boxes.flatMap((box) => {

@@ -1,6 +1,6 @@
 /**
- * Forms from schemas: the start of an execution on a local cloud, an incident's answer; hostile titles; a
- * schema that cannot be a form.
+ * Forms made from schemas: starting an execution on a local cloud, answering an incident, hostile titles, a
+ * schema that cannot become a form.
  */
 
 import type { Browser, Page } from 'playwright-core';

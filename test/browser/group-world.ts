@@ -1,7 +1,7 @@
 /**
- * Group bookings, made by the roles themselves on ports in memory: one that was undone after its deposit
- * bounced, one that succeeded, and some under way that wait for a manager, and some that wait for an agent
- * whose service is away. Their ids are as long as real ones.
+ * Group bookings, made by the real roles on ports in memory: one undone after its deposit bounced, one that
+ * succeeded, some that wait for a manager, and some that wait for an agent whose service is down. Their ids
+ * are as long as real ones.
  */
 
 import { createHash } from 'node:crypto';

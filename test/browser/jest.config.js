@@ -1,4 +1,4 @@
-/** The tests in a browser, which `npm test` neither needs nor searches: `npm run test:browser`. */
+/** The configuration of the browser tests (`npm run test:browser`); `npm test` does not run them. */
 
 import everything from '../../jest.config.js';
 

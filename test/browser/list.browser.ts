@@ -1,5 +1,5 @@
 /**
- * The list of executions with the keyboard: a key acts on the marked row, even when rows move or leave the
+ * Using the list of executions by keyboard: a key acts on the marked row, even after rows moved or left the
  * window.
  */
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 afterEach(closePages);
 
-/** An execution that stays as it began, because its messages are not delivered. */
+/** Starts an execution that stays in its first state, because its messages are not delivered. */
 async function begun(): Promise<string> {
   world.clock.advanceTo(world.clock.now() + 1);
   const { id } = await world.begin({ list: [] });
@@ -39,7 +39,7 @@ const pressed = async (page: Page, ...keys: readonly string[]): Promise<void> =>
 const list = (page: Page): Locator => page.getByRole('group', { name: 'Executions' });
 const marked = (page: Page): Locator => list(page).locator('tr.active a');
 const isSelected = (page: Page, id: string): Promise<boolean> => page.getByLabel(`Select ${id}`).isChecked();
-/** The execution whose row has the focus; 'the list' for the box itself. */
+/** The execution whose row has the focus, or 'the list' if the box has it. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const { activeElement } = document;
@@ -52,7 +52,7 @@ const scrolled = async (page: Page, by: number): Promise<void> => {
   await page.mouse.wheel(0, by);
   await page.waitForFunction((top) => (document.querySelector('.list')?.scrollTop ?? 0) >= top, by);
 };
-/** Reads the list again, as when the page becomes visible again. */
+/** Makes the page read the list, as when it becomes visible. */
 const readAgain = (page: Page): Promise<void> =>
   page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange')));
 

@@ -1,6 +1,5 @@
 /**
- * How often the page reads while nothing changes: at growing intervals, up to 30 s, whatever an answer says
- * about its own time.
+ * While nothing changes, the page reads at growing intervals up to 30 s, even if the API's clock is wrong.
  */
 
 import type { Browser } from 'playwright-core';

@@ -1,6 +1,6 @@
 /**
- * Log lines of an execution on its page: followed, with hostile text, without lines, a slow server, a server
- * without permission to read them.
+ * An execution's log lines on its page: following, hostile text, no lines, a slow server, a server without
+ * permission to read them.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -117,7 +117,10 @@ describe('that are followed', () => {
   const line = (page: Page, number: number) => box(page).getByText(`line ${number}.`, { exact: true });
   const belowEnd = (page: Page): Promise<number> =>
     box(page).evaluate((it) => Math.round(it.scrollHeight - it.clientHeight - it.scrollTop));
-  /** Waits for the event, which tells the page; a smooth scroll by key has no end on a busy machine. */
+  /**
+   * Scrolls to the top and waits for the page's scroll event: a smooth scroll by key may not end on a busy
+   * machine.
+   */
   const toTop = async (page: Page): Promise<void> => {
     await box(page).focus();
     await box(page).evaluate(

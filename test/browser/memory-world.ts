@@ -1,6 +1,6 @@
 /**
- * The API on ports in memory, behind the page: the states that steps can have, made by the roles themselves,
- * and hostile text wherever an outsider can put some.
+ * An API on ports in memory for the page: executions in every state, made by the real roles, with hostile
+ * text wherever an outsider can write.
  */
 
 import type { Measured } from '../../lib/api/health.ts';
@@ -20,7 +20,7 @@ import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts'
 import type { ConsoleOptions } from '../../cli/console/listener.ts';
 import { answeredBy, type Api, type PageServer, servePage } from './page-server.ts';
 
-/** If any program obeyed it, `window.hacked` would show this. */
+/** Sets `window.hacked` if any code executes it. */
 export const HOSTILE =
   '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\'`{{7*7}} \u202Edrow\u202C &amp; javascript:window.hacked=1';
 
@@ -64,7 +64,7 @@ export const everything = workflow(
 /** SQS's answer about the queues of agents. */
 const DEPTHS = { works: { waiting: 2, underWork: 1, delayed: 0 } };
 
-/** An agent that plans may name, and that is not deployed. */
+/** An agent that plans name but that is not deployed. */
 export const NOT_DEPLOYED = 'gift-wrap';
 
 export interface MemoryPage extends MemoryApi {
@@ -78,13 +78,13 @@ export interface MemoryApi extends Harness {
   /** The known schemas of 'everything'; a test may replace them. */
   forms: WorkflowForms;
   /**
-   * Starts one with hostile text in its input, key, tags, errors and outputs, and runs it until it waits only
-   * for people.
+   * Starts an execution with hostile text in input, key, tags, errors and outputs, and runs it until it waits
+   * only for people.
    */
   readonly begunOne: (key?: string) => Promise<string>;
   readonly view: (id: string) => Promise<ExecutionView>;
   readonly post: (path: string, body: object, as?: string) => Promise<number>;
-  /** Does everything that is due, up to this much later. */
+  /** Runs all due work, up to this much later. */
   readonly goOn: (id: string) => Promise<void>;
 }
 
@@ -114,7 +114,7 @@ export async function memoryPage(
   return Object.assign(world, { server: await servePage(world.api, more) });
 }
 
-/** The same without a page. */
+/** The same API without a page. */
 export function memoryApi(
   served: Workflow = everything as unknown as Workflow,
   implementations: Implementations = OF_EVERYTHING,

@@ -1,4 +1,7 @@
-/** A message that a person sends to an execution: by its form, once; what no schema takes is said there. */
+/**
+ * A person sends a message to an execution with its form: it is sent once, and invalid values are shown in
+ * the form.
+ */
 
 import type { Browser } from 'playwright-core';
 import * as z from 'zod/mini';

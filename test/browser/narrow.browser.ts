@@ -1,4 +1,7 @@
-/** One execution 360 pixels wide: no text overlaps another, and why comes before the log lines. */
+/**
+ * The page of an execution at a width of 360 pixels: no texts overlap, and the explanation comes before the
+ * log lines.
+ */
 
 import type { Browser, Page } from 'playwright-core';
 import { closePages, expectFits, openPage, startBrowser } from './browser.ts';

@@ -1,7 +1,7 @@
 /**
- * A night on call, made by the roles themselves on ports in memory: declined orders, one that waits for a
- * person, one whose carrier did not answer, one that was canceled and left as it was, a service that is away,
- * one that was away, and an older plan under way.
+ * A night on call, made by the real roles on ports in memory: declined orders, one that waits for a person,
+ * one whose carrier did not answer, one canceled without undo, a service that is down, one that was down, and
+ * an execution of an older plan.
  */
 
 import { createHash } from 'node:crypto';
@@ -34,7 +34,7 @@ export interface OnCall extends MemoryApi {
   /** The ids of the executions, by order. */
   readonly ids: Readonly<Record<'4711' | '4712' | '4713' | '4714' | 'old', string>>;
   readonly declined: readonly string[];
-  /** Orders fail at once while the card is declined, and succeed once it is not. */
+  /** While the card is declined, orders fail at once; otherwise they succeed. */
   readonly card: { declined: boolean };
 }
 
@@ -109,7 +109,7 @@ export async function onCall(declined = 3): Promise<OnCall> {
   };
 }
 
-/** The mailer's service is away. */
+/** Takes the mailer's service down. */
 async function outOfOrder({ breakers, clock }: MemoryApi): Promise<void> {
   const at = clock.now() - 1_800_000;
   const failure = { code: 'Error', message: 'socket hang up' };
@@ -125,7 +125,7 @@ async function outOfOrder({ breakers, clock }: MemoryApi): Promise<void> {
   });
 }
 
-/** An agent that was removed, or is back: the executions that supervisors recently met waiting for it. */
+/** Records how many executions supervisors found waiting for a missing agent; none if it is back. */
 export async function meetMissing({ receipts, clock }: MemoryApi, forMs: number | undefined): Promise<void> {
   const now = clock.now();
   const [before] = (await receipts.read()).shards;

@@ -1,7 +1,4 @@
-/**
- * The questions of a night on call, each answered by clicking exactly what docs/ON-CALL.md says, with that
- * many clicks.
- */
+/** Each question of docs/ON-CALL.md is answered by the clicks that the page lists, and by no more. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,7 +51,7 @@ const filtered = async (page: Page, field: string, text: string): Promise<void> 
   await page.getByLabel(field).fill(text);
   await page.keyboard.press('Enter');
 };
-/** Opens the execution from the list in which it was found. */
+/** Opens an execution by clicking its row in a list. */
 const execution = async (id: string): Promise<Page> => {
   const page = await opened('#/executions');
   await click(link(page, id));

@@ -1,4 +1,4 @@
-/** Executions below another one, opened in its graph: at any depth, one of several, with the keyboard. */
+/** Opening child executions in the parent's graph: at any depth, one of several, by keyboard. */
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,7 +1,4 @@
-/**
- * The overview's own actions and its statements about agents: pauses of workflows and agents, hostile text in
- * their reasons.
- */
+/** The overview: pausing workflows and agents, what it says about agents, hostile text in the reasons. */
 
 import type { Browser, Page } from 'playwright-core';
 import { workflow } from '../../lib/author/builder/workflow.ts';

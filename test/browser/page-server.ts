@@ -15,16 +15,16 @@ import { type ConsoleOptions, consoleListener } from '../../cli/console/listener
 
 export interface Weather {
   delayMs: number;
-  /** The status of every answer; 0: the API's own. */
+  /** The status of every answer; 0 for the API's own. */
   status: number;
-  /** Every second answer has its fields in reverse order: DynamoDB gives them in no fixed order. */
+  /** Reverses the fields of every second answer, because DynamoDB returns them in no fixed order. */
   turned: boolean;
   settings: Settings;
 }
 
 export interface PageServer {
   readonly url: string;
-  /** The conditions between the page and the API; each test begins without any. */
+  /** The faults between the page and the API; none at the beginning of each test. */
   readonly weather: Weather;
   /** Requests to the API, as 'GET /agents'. */
   readonly asked: string[];

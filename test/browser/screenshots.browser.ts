@@ -1,4 +1,4 @@
-/** The pictures in the documents: `npm run test:browser -- --screenshots`. */
+/** Makes the screenshots in the documents: `npm run test:browser -- --screenshots`. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,9 +27,7 @@ afterAll(async () => {
 });
 afterEach(closePages);
 
-/**
- * Three hours of a deployment with an outage that let nothing fail, as its functions would have logged them.
- */
+/** Logs the metrics of three hours with an outage in which no execution failed. */
 async function hoursBefore(): Promise<void> {
   const { cloud, request } = place.stage;
   const { service } = (await request('GET', '/health')).body.metrics;
@@ -63,7 +61,7 @@ const embedded = (at: number, names: readonly string[]): object => ({
   ],
 });
 
-/** The browser itself makes it a WebP, a third as large. */
+/** Lets the browser convert a picture to WebP, to a third of its size. */
 async function smaller(png: Buffer): Promise<Buffer> {
   const page = await browser.newPage();
   const address = await page.evaluate(async (data) => {

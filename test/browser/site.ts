@@ -1,7 +1,7 @@
 /**
  * Opens every page of the built site (`npm run docs:site`) in a real browser, on a desktop and on a phone. A
- * page fails if it throws, requests a missing file, is wider than the screen, or has a link to a page or a
- * heading that does not exist; a search that finds nothing fails as well.
+ * page fails if it throws, requests a missing file, is wider than the screen, or has a broken link. A search
+ * without results fails too.
  *
  *     npm run docs:site:check
  */
@@ -28,7 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** Serves as any host of static files does: the file itself, or a folder's `index.html`. */
+/** Serves static files, and `index.html` for a folder. */
 function served(): Promise<Server> {
   const server = createServer(({ url = '/' }, response) => {
     const path = join(SITE, decodeURIComponent(new URL(url, 'http://site').pathname));
@@ -49,7 +49,7 @@ const pages = (): string[] =>
 
 interface Links {
   readonly ids: string[];
-  /** Paths with anchors, of the links within the site. */
+  /** The site's internal links, with anchors. */
   readonly targets: string[];
 }
 

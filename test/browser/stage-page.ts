@@ -1,8 +1,8 @@
 /**
- * The whole system on a local cloud, and the console in front of it.
+ * Runs the whole system on a local cloud, with the console.
  *
- * Owns: that both begin and end together. Does not own: the system (`../e2e/stage.ts`),
- * the server (`page-server.ts`).
+ * Owns: starting and stopping both. Does not own: the system (`../e2e/stage.ts`), the server
+ * (`page-server.ts`).
  */
 
 import type { ConsoleOptions } from '../../cli/console/listener.ts';
@@ -12,7 +12,7 @@ import { behind, type PageServer, servePage } from './page-server.ts';
 export interface StagePage {
   readonly stage: Stage;
   readonly server: PageServer;
-  /** Changes the behaviour of a service of the outside world from now on. */
+  /** Changes how a service of the outside world behaves from now on. */
   readonly behave: (rule: object) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }

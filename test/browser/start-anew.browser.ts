@@ -1,7 +1,4 @@
-/**
- * An execution that has ended without success is started anew, with its own input; if that is not possible,
- * the page says why.
- */
+/** Starting an unsuccessful execution anew with its input; if that is impossible, the page says why. */
 
 import type { Browser, Page } from 'playwright-core';
 import * as z from 'zod/mini';

@@ -1,7 +1,4 @@
-/**
- * The views on an API in memory: every state of a step, hostile text, a slow and a failing API, empty data,
- * permissions.
- */
+/** All views with every state of a step, hostile text, a slow and a failing API, no data, few permissions. */
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { axeFinds, closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
@@ -194,7 +191,7 @@ describe('the API', () => {
 
 describe('a page that is read only', () => {
   const READ_ONLY = { deployment: 'prod', readOnly: true, local: false };
-  /** Buttons that do something, and links that lead to such buttons. */
+  /** The buttons that act, and the links to pages with such buttons. */
   const actions = async (page: Page): Promise<readonly string[]> => {
     // A table's head sorts the table.
     const buttons = await page.locator('button:not(th *), [role=button]:not(th *)').allInnerTexts();

@@ -1,4 +1,4 @@
-/** An execution that waits for a person, and its incident, as the API answers. */
+/** API answers for tests: an execution that waits for a person, and its incident. */
 
 export const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
 export const open = {

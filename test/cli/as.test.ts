@@ -1,5 +1,6 @@
 /**
- * `--as`: a name for a laptop's records, and nothing more; and what `show` prints about the people who acted.
+ * `--as` only names the person in a local deployment's records. Also: what `show` prints about the people who
+ * acted.
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';

@@ -1,7 +1,4 @@
-/**
- * The command for many executions: its calls of the API, that it asks a person first, and what it prints
- * next.
- */
+/** `bulk`: its API calls, its confirmation, and its output. */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

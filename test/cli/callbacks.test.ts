@@ -1,4 +1,4 @@
-/** Answers of the external party and of people, from the command line. */
+/** Answering callbacks and approvals from the command line. */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { eachFakeApi, type Ran, steadfast } from './fake-api.ts';

@@ -1,4 +1,4 @@
-/** Which files of a project restart `steadfast dev`, and that the files of one change restart it once. */
+/** Which changed files restart `steadfast dev`; several files that change together restart it once. */
 
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The input of the start command that `dev` prints if the author has given none. */
+/** The input that `dev` invents for the start command that it prints, if the author gives none. */
 
 import { madeInput } from '../../cli/dev/made-input.ts';
 import type { Json } from '../../lib/api/answers.ts';

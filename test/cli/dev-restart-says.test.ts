@@ -1,4 +1,4 @@
-/** A restart of `steadfast dev` says what it has forgotten. */
+/** After a restart, `steadfast dev` lists the injected faults and disabled schedules that were lost. */
 
 import { lostText, type SetByHand, setByHand } from '../../cli/dev/set-by-hand.ts';
 

@@ -1,4 +1,4 @@
-/** An app as `dev` synthesises it: the message for one that fails, and for which stacks code is made. */
+/** How `dev` synthesises an app: the message if it fails, and the stacks for which it bundles code. */
 
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -45,7 +45,7 @@ describe('synthesis', () => {
 
 describe('code', () => {
   const signal = new AbortController().signal;
-  /** An app with a Steadfast in each stack, which notes for which stacks the CDK would make code. */
+  /** An app with a Steadfast in each stack. It records for which stacks the CDK would bundle code. */
   const APP = `
     const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs');
     const { CDK_CONTEXT_JSON, CDK_OUTDIR } = process.env;

@@ -1,6 +1,6 @@
 /**
- * Which folders' outside world `steadfast dev` starts, and its messages about the execution that it tries and
- * about changed files.
+ * `steadfast dev`: the folders whose outside world it starts, and its messages about its trial execution and
+ * changed files.
  */
 
 import { join } from 'node:path';

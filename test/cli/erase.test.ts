@@ -1,4 +1,4 @@
-/** `steadfast erase`: its question before, and its message afterwards. */
+/** `steadfast erase`: its confirmation and its output. */
 
 import { eachFakeApi, type Ran, steadfast } from './fake-api.ts';
 

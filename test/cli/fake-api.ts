@@ -1,4 +1,4 @@
-/** An API with the test's answers, which remembers its requests. */
+/** A fake API: gives the test's answers, and records the requests. */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

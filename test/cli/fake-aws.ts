@@ -1,7 +1,7 @@
 /**
- * AWS's answers to the commands that find a deployment by its tags, over HTTP: pages of three, and refusals.
+ * A fake AWS over HTTP for finding a deployment by its tags: pages of three, and refusals.
  *
- * Owns: one deployment `Shop`; every request as it came.
+ * Owns: one deployment `Shop`, and a record of the requests.
  */
 
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -27,7 +27,7 @@ const PAGE = 3;
 export class FakeAws {
   readonly calls: Call[] = [];
   tagged = TAGGED;
-  /** Answers by operation, one after the other, before any others. */
+  /** Answers by operation that are given before the usual ones. */
   readonly refusals: {
     readonly what: RegExp;
     readonly status: number;

@@ -1,5 +1,5 @@
 /**
- * The plan as a picture: of a workflow, of an execution with its steps' states, of a file that is not
+ * `graph`: the plan of a workflow, of an execution with the states of its steps, and of a file that is not
  * deployed.
  */
 

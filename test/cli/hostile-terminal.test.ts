@@ -1,17 +1,20 @@
 /**
- * A terminal obeys no text that another party wrote: every command that prints an answer is tested, with
- * hostile text in all texts of the answers.
+ * No command prints control sequences of foreign text to a terminal: each command that prints an answer is
+ * tested with hostile text in all fields.
  */
 
 import { ioOf } from '../../cli/io.ts';
 import { type Answer, type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 
-/** A line of its own; title, clear, clipboard, one-character controls, and characters that reverse a text. */
+/**
+ * Control sequences for a new line, title, clearing, clipboard; single control characters; and characters
+ * that reverse text.
+ */
 const HOSTILE =
   '\nhealth  all is well\n\u001b]0;owned\u0007\u001b[2J\u001b]52;c;eA==\u001b\\\u009b31m\r\b\u202egnp.exe\u2066x\u061c';
 /**
- * Everything that a terminal obeys, except the end of a line and a tab, which are the layout of the command
- * line's own output.
+ * All characters that control a terminal, except line ends and tabs, because the command line's own layout
+ * uses them.
  */
 const OBEYED = /(?![\n\t])[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
@@ -92,7 +95,7 @@ const workflows = {
 };
 
 /**
- * Possible answers of an API to anything: the first one that a command can read is printed, the others are
+ * Answers that the API gives to every call of a command: one that it can read is printed, the others lead to
  * errors.
  */
 const ANSWERS: Readonly<Record<string, unknown>> = {
@@ -134,8 +137,8 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   graph: ['x'],
 };
 /**
- * Commands that are not run here: they run until they are stopped, or change a deployment on AWS. All their
- * output goes the same way.
+ * Commands that are not run here, because they run until they are stopped or change a deployment on AWS. They
+ * print in the same way.
  */
 const ELSEWHERE = new Set(['dev', 'serve', 'console', 'worker', 'bulk', 'logs']);
 

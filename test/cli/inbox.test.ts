@@ -1,7 +1,4 @@
-/**
- * The inbox on a terminal: urgent questions first, equal questions in one line, and the commands that answer
- * them.
- */
+/** `inbox`: urgent questions first, equal questions in one line, and the commands for answering. */
 
 import { eachFakeApi, ok, type Ran, steadfast } from './fake-api.ts';
 import { AT, incident, open } from './an-incident.ts';

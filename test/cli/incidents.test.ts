@@ -1,4 +1,4 @@
-/** The commands about questions to people, and what other commands say about an open one. */
+/** The commands about incidents, and what other commands print about an open one. */
 
 import { type Answer, eachFakeApi, ok, type Ran, steadfast } from './fake-api.ts';
 import { AT, incident, open } from './an-incident.ts';

@@ -1,4 +1,4 @@
-/** Which function `steadfast dev --inspect <agent>` opens for a debugger. */
+/** The function to which `steadfast dev --inspect <agent>` lets a debugger attach. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

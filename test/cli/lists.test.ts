@@ -1,4 +1,4 @@
-/** Lists by filter on the command line, and the status on one screen. */
+/** Lists by filter on the command line, and `status`. */
 
 import { Command } from 'commander';
 import type { Overview } from '../../lib/api/deployment-answers.ts';

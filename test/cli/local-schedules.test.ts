@@ -1,4 +1,7 @@
-/** If the supervisors' schedule is off on this machine, every report about a deployment says so first. */
+/**
+ * If the supervisors' schedule is off in the local cloud, every report about the deployment begins with this
+ * warning.
+ */
 
 import { withSchedules } from '../../cli/local-schedules.ts';
 import { Schedules } from '../../local/events/schedules.ts';

@@ -1,4 +1,4 @@
-/** Things that a deployment would remove although open executions need them. */
+/** Finding agents and plans that open executions need but a deployment would remove. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

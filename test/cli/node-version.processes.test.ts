@@ -1,4 +1,4 @@
-/** An old Node prints one sentence, from the first file that runs, which it can read. */
+/** On an old Node, the first file prints one sentence; its syntax must be old enough for that Node. */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,7 +1,4 @@
-/**
- * The commands of docs/ON-CALL.md, exactly as written: each one alone answers its question of a night on
- * call.
- */
+/** Each command of docs/ON-CALL.md, run exactly as written, answers its question. */
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +39,7 @@ const said = async (question: number, given?: Parameters<typeof answer>[1]): Pro
   expect(err).toBe('');
   return out;
 };
-/** Beginnings of lines, each with later parts of the same line. */
+/** A pattern of a line that begins with the first part and contains the others in order. */
 const line = (...parts: readonly string[]): RegExp => new RegExp(`^${parts.join('.*')}`, 'm');
 
 it('1 is it healthy', async () => {

@@ -1,4 +1,4 @@
-/** The operators' commands: their calls of the API, and what they print next. */
+/** The operators' commands: their API calls and their output. */
 
 import { type Answer, eachFakeApi, type Ran, steadfast } from './fake-api.ts';
 

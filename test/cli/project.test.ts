@@ -1,4 +1,4 @@
-/** Which CDK app `steadfast dev` runs, and which Steadfast in it. */
+/** Which CDK app `steadfast dev` runs, and which of its Steadfast constructs. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -60,7 +60,7 @@ describe('the Steadfast', () => {
     type: 'aws:cloudformation:stack',
     properties: { templateFile },
   });
-  /** A template with a Steadfast at each path. */
+  /** A template with a Steadfast construct at each path. */
   const holding = (...paths: string[]) => ({
     Resources: Object.fromEntries(
       paths.flatMap((path, at) => [

@@ -1,6 +1,4 @@
-/**
- * Executions named by the beginning or the end of their ids: if it is unique, and the message if it is not.
- */
+/** Naming an execution by a unique beginning or end of its id, and the message if it is not unique. */
 
 import { type Answer, eachFakeApi, steadfast } from './fake-api.ts';
 
@@ -19,7 +17,7 @@ const summary = (executionId: string) => ({
   status: 'running',
   startedAt: 1,
 });
-/** Three lists: the latest, the open, those that ended without success. */
+/** The answers to the three lists: latest, open, ended without success. */
 const lists = (...ids: readonly string[]): readonly Answer[] =>
   [ids, ids.slice(0, 1), []].map((each) => ok({ items: each.map(summary), orderedBy: 'startedAt' }));
 const cli = (...args: readonly string[]) => steadfast([...args, '--url', api.url, '--json']);

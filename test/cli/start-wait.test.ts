@@ -1,7 +1,4 @@
-/**
- * The output of `start --wait` while it waits: first what it waits for and where to see more, then each
- * change.
- */
+/** `start --wait` prints what it waits for and where to see more, then each change. */
 
 import { eachFakeApi, steadfast } from './fake-api.ts';
 

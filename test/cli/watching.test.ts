@@ -1,4 +1,4 @@
-/** The state of a deployment on the command line: agents, health, an execution while it runs. */
+/** The commands that show a deployment's state: agents, health, a running execution. */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { AgentView } from '../../lib/api/agent-answers.ts';

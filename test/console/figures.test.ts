@@ -1,4 +1,4 @@
-/** Which attempts of a step count as failed on the page of a workflow. */
+/** Which attempts the page of a workflow counts as failed. */
 
 import { figuresOf } from '../../console/workflows/figures.ts';
 import type { AttemptView, ExecutionView } from '../../lib/api/answers.ts';

@@ -1,4 +1,4 @@
-/** Which parts of a JSON Schema become fields, and the value of filled fields. */
+/** How a JSON Schema becomes form fields, and the value of a filled form. */
 
 import * as z from 'zod/mini';
 import { draftOf, fits, valueOf } from '../../console/forms/draft.ts';

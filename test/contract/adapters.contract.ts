@@ -1,4 +1,4 @@
-/** All contracts of the adapters for DynamoDB, over any client that answers their commands. */
+/** Runs all contracts on the adapters for DynamoDB, with any client that answers their commands. */
 
 import { DeleteItemCommand, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoBulks } from '../../lib/aws/dynamo-bulks.ts';

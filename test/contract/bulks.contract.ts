@@ -1,5 +1,6 @@
 /**
- * The contract of every place for bulk actions: all records of a write or none, one version after the other.
+ * The contract of every store of bulk actions: a write stores all its records or none, and only the next
+ * version.
  */
 
 import { type Bulk, type BulkPage, type BulkTotal, pageDone } from '../../lib/core/operators/bulk.ts';

@@ -1,6 +1,6 @@
 /**
- * The contract of every store for incidents: read back, one transaction with their subject, listed while
- * open.
+ * The contract of every store of incidents: they are read back unchanged, written in one transaction with
+ * their subject, and listed while open.
  */
 
 import type { Store } from '../../lib/core/ports.ts';

@@ -1,4 +1,4 @@
-/** An input that is stored beside its execution's record: what becomes of it, on DynamoDB. */
+/** The life of an input stored in its own item on DynamoDB. */
 
 import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';

@@ -1,6 +1,6 @@
 /**
- * The contract of every store beyond its indexes: show the audit every record, remove exactly one, and keep
- * two lives of one id apart (S6, S11).
+ * The contract of every store's inventory: it shows the audit every record, removes exactly one, and keeps
+ * two lives of one id separate (S6, S11).
  */
 
 import type { Erasure, Inventory, Store } from '../../lib/core/ports.ts';
@@ -17,7 +17,7 @@ export interface InventoryUnderTest {
   /** Has pages of three records. */
   readonly inventory: Inventory;
   readonly recordsOf: Erasure['recordsOf'];
-  /** The same records after a deployment with another number of shards. */
+  /** Opens the same records as a deployment with another number of shards. */
   readonly reshard: (shards: number) => { readonly store: Store; readonly inventory: Inventory };
   /** Lets the record of the execution expire. */
   readonly expire: (executionId: string) => Promise<void>;
@@ -25,7 +25,7 @@ export interface InventoryUnderTest {
 }
 
 const T = 1_700_000_000_000;
-/** Every record is in one of them, and all records of an execution are in the same one. */
+/** The segments of the scan: all records of an execution are in the same one. */
 const SEGMENTS = 3;
 const LATER = T + 2 * MIN_RETENTION_MS;
 const anIncident: Incident = {
@@ -76,7 +76,7 @@ const isBeside = (found: Found): found is Beside => found.kind === 'step' || fou
 const besides = async (inventory: Inventory): Promise<Beside[]> =>
   (await everything(inventory)).filter(isBeside);
 
-/** An execution with two steps, an incident and an approval; all of them written at T. */
+/** Writes an execution with two steps, an incident and an approval, all at time T. */
 async function begin({ store }: InventoryUnderTest, id: string): Promise<void> {
   await store.create(anExecution({ id }));
   await store.write({ executionId: id, step: aStep({ status: 'done', output: { life: 1 }, changedAt: T }) });

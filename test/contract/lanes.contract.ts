@@ -1,4 +1,4 @@
-/** The contract of every place for lanes: it keeps a record under its condition, and a queue in its order. */
+/** The contract of every store of lanes: conditional writes of a lane's record, and its queue in order. */
 
 import type { Inventory, Lanes } from '../../lib/core/ports.ts';
 import type { Removable } from '../../lib/core/supervision/audit.ts';

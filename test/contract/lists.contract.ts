@@ -1,6 +1,6 @@
 /**
- * The contract of every store for lists: which executions a filter finds, in which order, and what it counts:
- * never by a scan, each from its index.
+ * The contract of every store of lists: which executions a filter finds, their order, and the counts. Each
+ * list reads an index, never a scan.
  */
 
 import type { ListQuery, Store } from '../../lib/core/ports.ts';
@@ -20,7 +20,7 @@ const ALL = { workflows: ['flow', 'other'], limit: 100 };
 const OPEN = { statuses: STATUS_GROUPS.open };
 const BAD = { statuses: STATUS_GROUPS.bad };
 
-/** Started at that minute, and due in its own time. */
+/** An execution started at that minute. */
 const open = (at: number, changes: Partial<Execution> = {}): Execution =>
   anExecution({
     id: `o-${at}`,
@@ -30,7 +30,7 @@ const open = (at: number, changes: Partial<Execution> = {}): Execution =>
     ...changes,
   });
 
-/** Ended at that minute. */
+/** An execution ended at that minute. */
 function ended(at: number, code: string, changes: Partial<Execution> = {}): Execution {
   const { wakeAt: _, ...record } = anExecution({
     id: `b-${at}`,

@@ -1,4 +1,4 @@
-/** The local cloud's SQS server over real HTTP, with a clock of the test's. */
+/** The local cloud's SQS server over real HTTP, with the test's clock. */
 
 import { createServer } from 'node:http';
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';

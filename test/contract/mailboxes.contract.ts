@@ -1,6 +1,6 @@
 /**
- * What every place for mailboxes must do: accept a message once, together with its mailbox; take it together
- * with the step; be found by its wake time; show an audit what it has.
+ * The contract of every store of mailboxes: it accepts a message once, in one write with its mailbox; takes
+ * it in one write with the step; is found by its wake time; shows its records to the audit.
  */
 
 import type { Erasure, Inventory, Mailboxes, Store } from '../../lib/core/ports.ts';
@@ -12,9 +12,9 @@ export interface OpenMailboxes {
   /** Empty, with two shards. */
   readonly store: Store;
   readonly mailboxes: Mailboxes;
-  /** Absent where the audit is beside them. */
+  /** Absent if the store is not audited. */
   readonly audited?: Pick<Inventory, 'page' | 'remove'> & Pick<Erasure, 'recordsOf'>;
-  /** When the stored message goes by itself, in epoch ms; absent where nothing does. */
+  /** When the store removes the message by itself, in epoch ms; absent if it never does. */
   readonly goneAt?: (message: ExecutionMessage) => Promise<number | undefined>;
   readonly close: () => Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * The contract of every store for open approvals and callbacks: read back, one transaction with their
- * subject, listed beside incidents.
+ * The contract of every store of open approvals and callbacks: they are read back unchanged, written in one
+ * transaction with their subject, and listed with incidents.
  */
 
 import type { InboxItem, Store } from '../../lib/core/ports.ts';

@@ -1,4 +1,4 @@
-/** The contract of every store if only some steps of an execution are read. */
+/** The contract of every store for reading only some steps of an execution. */
 
 import type { Store } from '../../lib/core/ports.ts';
 import { anExecution, aStep } from './records.ts';

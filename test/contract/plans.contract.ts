@@ -1,4 +1,4 @@
-/** The contract of every store for plans: kept for ever, never overwritten. */
+/** The contract of every store of plans: a plan is never removed or overwritten. */
 
 import type { Store } from '../../lib/core/ports.ts';
 import { aPlan } from './records.ts';

@@ -1,6 +1,4 @@
-/**
- * The contract of every queue. Delivery may be late, repeated and out of order; here only arrival matters.
- */
+/** The contract of every queue: each message arrives. It may be late, repeated and out of order. */
 
 import type { Queue } from '../../lib/core/ports.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';

@@ -1,4 +1,4 @@
-/** The contract of every place for receipts: it keeps them, one version after the other. */
+/** The contract of every store of receipts: it accepts only the next version. */
 
 import type { Receipts } from '../../lib/core/ports.ts';
 import type { AuditReceipt, ReleaseReceipt, ShardReceipt } from '../../lib/core/records/receipts.ts';

@@ -1,6 +1,6 @@
 /**
- * Fifty senders to one execution, each a process of its own over one table: every message is accepted once,
- * in one order, and the steps take the first ones in it.
+ * Fifty processes send to one execution in one table: every message is accepted once, all have one order, and
+ * the steps take the first ones.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -70,7 +70,7 @@ export async function fiftySenders(client: DynamoDBClient, table: string, shared
   return { accepted, scheduler, executionId };
 }
 
-/** All are accepted, in one order, and the steps have taken the first ones. */
+/** Checks that all messages were accepted in one order, and that the steps took the first ones. */
 export async function expectInOrder({ accepted, scheduler, executionId }: Sent): Promise<void> {
   const { store, mailboxes } = scheduler.ports;
   const inOrder = accepted.toSorted((one, other) => one.order - other.order);

@@ -1,6 +1,6 @@
 /**
- * The contract of every place for records beside the executions: each is kept under its key, one version
- * after the other.
+ * The contract of every store of records outside executions: one record for each key, and only the next
+ * version is accepted.
  */
 
 import type { WorkflowPause } from '../../lib/core/holds/workflow-pause.ts';

@@ -1,6 +1,4 @@
-/**
- * The client over a file passes the contracts that DynamoDB passes: without a process, and without a disk.
- */
+/** The client over a file passes DynamoDB's contracts, with a database in memory. */
 
 import { openDatabase, TABLE_NAME } from '../../serve/sqlite/client.ts';
 import { describeAdapters } from './adapters.contract.ts';

@@ -1,4 +1,4 @@
-/** The local cloud's SQS against the contract, over real HTTP, with a clock of ours. */
+/** The local cloud's SQS passes the contract, over real HTTP, with the test's clock. */
 import { createServer } from 'node:http';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { readAwsCall } from '../../local/gateway/aws-call.ts';

@@ -1,7 +1,7 @@
 /**
- * The contract of any SQS that replaces the real one, tested with the real client. The test controls time:
- * nothing here waits. A server under test offers two queues, `work` (visibility 30 s, redrive to `dead` after
- * 3 receives) and `dead`.
+ * The contract of any replacement of SQS, tested with the real client. The test controls the clock, so no
+ * test waits. A server under test has two queues, `work` (visibility 30 s, redrive to `dead` after 3
+ * receives) and `dead`.
  */
 import {
   ChangeMessageVisibilityBatchCommand,
@@ -28,7 +28,7 @@ export interface SqsUnderTest {
   readonly client: SQSClient;
   /** Moves the server's clock. */
   advance(ms: number): void;
-  /** Resolves when the server holds that many long polls. */
+  /** Resolves when that many long polls are waiting at the server. */
   waiting(count: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The contract of every place for large values. */
+/** The contract of every store of large values. */
 
 import type { Values } from '../../lib/supervisor/audit-values.ts';
 

@@ -1,4 +1,7 @@
-/** The folder of serve, the memory of its tests, and S3's HTTP answered by the local cloud's buckets. */
+/**
+ * The stores of large values pass their contract: the folder of `serve`, the store in memory, and the client
+ * of S3 over the local cloud's buckets.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';

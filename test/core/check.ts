@@ -1,6 +1,6 @@
 /**
- * Properties with a fixed seed, so that a test gives the same result everywhere; `SEED=42 npm test` explores
- * another seed, `RUNS_TIMES=5` five times as many cases (`.ci/nightly`).
+ * Checks properties with a fixed seed, so that a test gives the same result everywhere; `SEED=42 npm test`
+ * explores another seed, `RUNS_TIMES=5` five times as many cases (`.ci/nightly`).
  */
 
 import * as fc from 'fast-check';
@@ -16,6 +16,6 @@ const parametersOf = (wanted: number): { readonly seed: number; readonly numRuns
 export const check = <Ts extends unknown[]>(property: fc.IPropertyWithHooks<Ts>, numRuns = 100): void =>
   fc.assert(property, parametersOf(numRuns));
 
-/** The values that `check` would draw for a property of it. */
+/** The values that `check` draws from this arbitrary. */
 export const drawn = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number): readonly T[] =>
   fc.sample(arbitrary, parametersOf(numRuns));

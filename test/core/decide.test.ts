@@ -1,5 +1,6 @@
 /**
- * S14 decide is pure and total; S1–S5, S7, S10, S13, S15 for whatever it decides, in any state, on any event.
+ * Properties of `decide` in random states, on random events: S14 it is pure and total; its decisions satisfy
+ * S1–S5, S7, S10, S13, S15.
  */
 
 import * as fc from 'fast-check';

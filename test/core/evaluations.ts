@@ -1,4 +1,4 @@
-/** Evaluations of small plans, for tests of their sends. */
+/** Evaluates small plans, for tests of what an evaluation sends. */
 
 import type { AgentStep } from '../../lib/core/plan/plan.ts';
 import type { EvaluateEvent } from '../../lib/core/decisions/events.ts';
@@ -21,5 +21,5 @@ export const named = (name: string, more: Partial<AgentStep> = {}): AgentStep =>
   name,
   ...more,
 });
-/** The message of a first attempt, without its step. */
+/** The fields of a first attempt's message, without the step. */
 export const firstMessage = { v: 1, execution: 'e-1', attempt: 1, mode: 'execute', seq: 0 };

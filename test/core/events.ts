@@ -1,6 +1,6 @@
 /**
- * Random events for random states: true and false messages, evaluations of all kinds, reports, heartbeats,
- * deaths of attempts, commands.
+ * Random events for random states: expected and unexpected messages, evaluations of all kinds, reports,
+ * heartbeats, deaths of attempts, commands.
  */
 
 import type { NotBefore } from '../../lib/core/records/state.ts';
@@ -45,7 +45,7 @@ export const holds: fc.Arbitrary<{ notBefore?: NotBefore }> = fc.constantFrom(
   { notBefore: { why: 'breaker' as const, since: NOW - 2 * 86_400_000, at: NOW - 1 } },
 );
 
-/** True messages: those that the state expects to be on their way. */
+/** The messages that the state expects to be in flight. */
 export const trueMessages = ({ plan, state }: Case): Message[] =>
   openWork(plan, stateAfterRetry(plan, state)).map(({ step, mode, attempt }) => ({
     v: 1,
@@ -82,7 +82,7 @@ export const deliveries = (given: Case): fc.Arbitrary<Event> => {
 };
 export const toBlockedAgents = (given: Case): fc.Arbitrary<Event> =>
   fc.tuple(deliveries(given), holds).map(([event, notBefore]) => ({ ...event, ...notBefore }) as Event);
-/** A supervisor that knows nothing about agents, one that must ask, and one that knows the state of each. */
+/** Supervisors that know nothing about agents, that must ask, and that know the state of each. */
 export const admissions: fc.Arbitrary<{ admissions?: Admissions; graceFrom?: number }> = fc.oneof(
   fc.constant({}),
   fc.constant({ admissions: {} }),
@@ -152,8 +152,8 @@ export const anyEvent = (given: Case): fc.Arbitrary<Event> =>
   fc.oneof(deliveries(given), toBlockedAgents(given), evaluations, reported, heartbeats, deaths, commands);
 
 /**
- * Checks one move of the table. An execution that still goes forward is `waiting` if and only if a person is
- * asked.
+ * Checks that a write is a legal move of the tables. A forward-running execution is `waiting` if and only if
+ * a person is asked.
  */
 export function expectLegalMove(state: Snapshot, write: Write): void {
   const { status } = withWrite(state, write).execution;
@@ -178,7 +178,7 @@ const decided = ([given, event]: Pair): Decided => [
 ];
 
 /**
- * The cases with their decisions, generated once for all judges of a file: generating takes most of the time.
+ * Caches the cases with their decisions for all judges of a file, because generating takes most of the time.
  */
 const known = new WeakMap<fc.Arbitrary<Pair>, readonly Decided[]>();
 

@@ -1,4 +1,4 @@
-/** Steps whose work is done by executions, and a record's contents about those. */
+/** Steps with child executions, and what a step's record says about them. */
 
 import type { ChildStep, MapStep, Plan } from '../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
@@ -26,7 +26,7 @@ export const map: MapStep = {
   },
   tolerate: { items: 0 },
 };
-/** A list whose items leave nothing to undo. */
+/** A list whose items need no undo. */
 export const keptMap: MapStep = { ...map, each: { ...map.each, undo: 'none' } };
 export const familyPlan: Plan = { ...planWith({}), steps: [child, map] };
 

@@ -1,7 +1,4 @@
-/**
- * Small states: one step in all modes, records of any kind, an execution around them; and the changes of a
- * record.
- */
+/** Builds small states: a step in all modes, its records, their execution. Also compares records. */
 
 import { decide } from '../../lib/core/decide.ts';
 import type { AgentStage, AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -16,7 +13,7 @@ import { planStep, planWith } from '../author/refusals.ts';
 import { NOW } from './states.ts';
 
 export const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
-/** Waits of 5 s, then 10 s; for an undo 1 s, then 2 s. */
+/** A step with retries after 5 s and 10 s; its undo, after 1 s and 2 s. */
 export const step: AgentStep = {
   ...planStep,
   recovery: [
@@ -56,9 +53,7 @@ export const heldAs = (mode: Mode, more: Partial<Step> = {}): LeasedStep =>
     ...more,
   }) as LeasedStep;
 
-/**
- * The differences; null means gone, and undefined means present without a value, which no record should have.
- */
+/** The changed fields. null means removed; undefined means that the field exists without a value, a fault. */
 export function changesOf(before: object, after: object | undefined): Record<string, unknown> | undefined {
   if (after === undefined) return undefined;
   const [old, now] = [before, after] as Record<string, unknown>[];
@@ -71,7 +66,7 @@ export function changesOf(before: object, after: object | undefined): Record<str
   );
 }
 
-/** Written at every end: the next version, no holder, one line of history. */
+/** The changes at every end of an attempt: the next version, no holder, one line of history. */
 export const always = (record: LeasedStep, outcome: string, said: object) => ({
   version: 8,
   writeId: 'w-new',
@@ -171,7 +166,7 @@ export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
   ...more,
 });
 
-/** A supervisor's evaluation, about a step of which nothing else is known. */
+/** A supervisor's evaluation that knows nothing of agents. */
 export const see = (plan: Plan, state: Snapshot, more: Partial<EvaluateEvent> = {}): Decision =>
   decide(plan, state, {
     type: 'evaluate',

@@ -1,4 +1,4 @@
-/** Steps of all kinds with a name of one's choice, for tests of small plans. */
+/** Steps of all kinds with a given name, for tests of small plans. */
 
 import type {
   AgentStage,
@@ -23,7 +23,7 @@ export const agentStepOf = (name: string, more: Partial<AgentStep> = {}): AgentS
   name,
   ...more,
 });
-/** Has an undo that is retried twice, after up to 2 s. */
+/** A step with an undo that is retried twice, after up to 2 s. */
 export const undoableOf = (name: string, more: Partial<AgentStep> = {}): AgentStep =>
   agentStepOf(name, { undo: retry(2, { delay: '2s', maxDelay: '1m' }), ...more });
 export const waitOf = (name: string, more: Partial<WaitStep> = {}): WaitStep => ({
@@ -104,6 +104,6 @@ export const personFor = (
   otherwise,
 });
 
-/** The statuses of a step for which the condition is true. */
+/** The statuses in which the step meets the condition. */
 export const statusesWhere = (is: (record: Step) => boolean, more: Partial<Step> = {}): Step['status'][] =>
   STEP_STATUSES.filter((status) => is(recordOf('it', status, more)));

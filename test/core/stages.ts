@@ -1,4 +1,4 @@
-/** Stages that are as short as a check allows. */
+/** Recovery stages for tests, with the smallest values that plan validation accepts. */
 
 import type { AskPersonStage, Stage } from '../../lib/core/plan/plan.ts';
 

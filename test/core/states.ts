@@ -1,6 +1,6 @@
 /**
- * Random plans and random states of them: any mixture of step statuses, reachable or not, in which every
- * record is consistent in itself (a claimed step has a lease, an unclaimed one has none).
+ * Random plans, and random states of them: any mixture of step statuses, reachable or not. Each record is
+ * consistent (a claimed step has a lease, an unclaimed one has none).
  */
 
 import * as fc from 'fast-check';
@@ -144,7 +144,7 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
       };
     });
 
-/** An earlier attempt may be alive as well, and for longer. */
+/** An earlier attempt that may also be alive, even for longer. */
 const twoProcesses = (
   name: string,
   { processDeadlineAt, changedAt }: Pick<Step, 'processDeadlineAt' | 'changedAt'>,
@@ -155,7 +155,7 @@ const twoProcesses = (
   ],
 });
 
-/** The first one is over; the second one is under way if the status says so. */
+/** Two pauses: the first is over; the second is in progress if the status is paused. */
 function pausesOf(status: Execution['status'], pausedForMs: number): Pick<Execution, 'pauses'> {
   const pause = { reason: 'why', withinMs: HOUR / 2 };
   const first = { ...pause, number: 1, at: NOW - 2 * HOUR, endedAt: NOW - 2 * HOUR + 1 };
@@ -249,12 +249,12 @@ const casesOf = (of: fc.Arbitrary<Plan>): fc.Arbitrary<Case> =>
 
 /** Cases whose plans have only agents' steps. */
 export const cases: fc.Arbitrary<Case> = casesOf(plans);
-/** Cases whose plans have steps of all kinds, with what is known of the mailbox. */
+/** Cases whose plans have steps of all kinds, with the known messages of the mailbox. */
 export const mixedCases: fc.Arbitrary<Case> = fc
   .tuple(casesOf(plansOf(anyStep)), knownMailbox(NOW))
   .map(([{ plan, state }, mailbox]) => ({ plan, state: { ...state, ...defined({ mailbox }) } }));
 
-/** Under way, and of steps alone that take messages. */
+/** Running cases whose steps all take messages. */
 export const receivingCases: fc.Arbitrary<Case> = fc
   .tuple(casesOf(plansOf(receive)), knownMailbox(NOW))
   .map(([{ plan, state }, mailbox]) => {
@@ -264,7 +264,7 @@ export const receivingCases: fc.Arbitrary<Case> = fc
     return { plan, state: { ...state, execution: open, ...defined({ mailbox }) } };
   });
 
-/** Any message, about steps that exist and steps that do not. */
+/** Any message, about existing and missing steps. */
 export const messages: fc.Arbitrary<Message> = fc.record({
   v: fc.constant(1 as const),
   execution: fc.constant('e-1'),
@@ -274,7 +274,7 @@ export const messages: fc.Arbitrary<Message> = fc.record({
   seq: fc.integer({ min: 0, max: 10 }),
 });
 
-/** Freezes a value, so that code which changes its input is found. */
+/** Freezes a value deeply, so that code that changes its input throws. */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

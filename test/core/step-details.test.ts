@@ -1,4 +1,4 @@
-/** A step's record says what its status alone does not. */
+/** The details that are derived from a step's record besides its status. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** S1, S2: the legal moves, written out a second time; all others are refused. */
+/** S1, S2: a second list of the legal moves; all others are refused. */
 
 import { isTerminal } from '../../lib/core/records/state.ts';
 import {
@@ -181,7 +181,7 @@ const EXECUTION_ROWS = `
   canceled     set-wake-time canceled
   canceled     announce    canceled`;
 
-/** 'status event' → next statuses */
+/** Reads rows of Reads rows of 'status event' → next statuses.. */
 const rowsOf = (text: string): Map<string, string[]> =>
   new Map(
     text

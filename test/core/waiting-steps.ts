@@ -1,6 +1,6 @@
 /**
- * Random steps that no agent performs, and random records of them, consistent in themselves: any mixture of
- * what a step of its kind can record.
+ * Random steps without an agent, and random records of them: any consistent mixture of the fields of each
+ * kind.
  */
 
 import * as fc from 'fast-check';
@@ -94,7 +94,10 @@ export const receive = (name: string, before: readonly string[]): fc.Arbitrary<R
       ...(otherwise === undefined ? {} : { otherwise }),
     }));
 
-/** A process's knowledge of the mailbox of an execution of life 'life1': nothing, or what it has read. */
+/**
+ * Draws a process's knowledge of the mailbox of an execution of life 'life1': nothing, or the messages that
+ * it read.
+ */
 export const knownMailbox = (now: number): fc.Arbitrary<KnownMailbox | undefined> =>
   fc.option(
     fc
@@ -195,7 +198,7 @@ const children = (kind: 'child' | 'map'): fc.Arbitrary<Children> =>
     }));
 
 const ANSWERED: readonly StepStatus[] = ['waiting', 'answered', 'done', 'failed', 'skipped', 'fenced'];
-/** Running twice as often as any other status. */
+/** The statuses to draw from, 'running' twice as often. */
 const WITH_CHILDREN: readonly StepStatus[] = [
   'running',
   'running',

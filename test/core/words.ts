@@ -1,7 +1,4 @@
-/**
- * Shared by the tests of explanations: a question to a person, a pause, the explanation, and its lines of
- * text.
- */
+/** For tests of explanations: an incident, a pause, an explanation, and its lines of text. */
 
 import type { Breakers } from '../../lib/explain/deferred.ts';
 import { type Explanation, explain } from '../../lib/explain/why.ts';
@@ -43,16 +40,13 @@ export const explained = (
 /** The time in ms from `NOW`. */
 const since = (at: number | undefined): string =>
   at === undefined ? '' : ` ${at < NOW ? '' : '+'}${at - NOW}`;
-/** A missing name is left out; an undefined one is shown. */
+/** The step's name; left out if missing, but shown if undefined. */
 const about = (one: { readonly step?: string }): string => (Object.hasOwn(one, 'step') ? ` ${one.step}` : '');
-/** Who, about which step, when: what. */
+/** One line of what is next: who acts, on which step, when, and how. */
 export const nextLine = (next: Next): string =>
   `${next.who ?? 'none'}${about(next)}${since(next.at)}: ${next.what}`;
 
-/**
- * Everything in it except the evidence: what is next, the steps, each with what is next for it, the warnings,
- * and the past.
- */
+/** The lines of an explanation without the evidence: what is next, each step, the warnings, the past. */
 export function linesOf({ status, next, steps, warnings, past }: Explanation): string {
   const lines = [
     `${status} → ${nextLine(next)}`,

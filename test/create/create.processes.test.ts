@@ -1,4 +1,6 @@
-/** `npm create steadfast`: what is written into a new project and into a CDK app, and what is refused. */
+/**
+ * `npm create steadfast`: the files that it writes into a new project and into a CDK app, and its refusals.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -15,7 +17,7 @@ const write = (files: Readonly<Record<string, string>>): void => writeFiles(root
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const SCRIPT = join(import.meta.dirname, '..', '..', 'create', 'index.mjs');
-/** The package manager that runs it, as npm, pnpm and yarn name themselves. */
+/** The package manager that runs it, in the form of npm, pnpm and yarn. */
 let agent = '';
 function create(...args: string[]): { status: number | null; said: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, '--no-install', ...args], {

@@ -1,10 +1,8 @@
 /**
- * The assemblies of the example and of the app (`bin/app.ts`), made once for all tests that use them, in any
- * process.
- *
- * An assembly is addressed by the content of its sources, so it is never that of other sources. A process
- * that finds another one making it waits. It is renamed to its place when it is complete, so it does no harm
- * if two processes that find a dead process's file both make it.
+ * Makes the assemblies of the example and of the app (`bin/app.ts`) once for all tests in all processes. An
+ * assembly's path has the hash of its sources. If another process is making it, a process waits. A complete
+ * assembly is moved to its place by a rename, so no harm is done if two processes find a dead maker's file
+ * and both make it.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -26,7 +24,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const ROOT = join(import.meta.dirname, '..', '..');
 const KEPT = join(ROOT, '.steadfast', 'assemblies');
 const SOURCES = ['lib', 'lambdas', 'examples/order-fulfilment', 'cdk.json', 'package.json'];
-/** Assemblies of other sources: somebody may still be copying one of the last few minutes. */
+/** Assemblies of other sources are removed after this long: a process may still be copying a recent one. */
 const STALE_AFTER_MS = 3_600_000;
 const ASK_EVERY_MS = 100;
 const MADE_WITHIN_MS = 120_000;
@@ -40,15 +38,15 @@ export const appAssembly = (): Promise<string> =>
   kept([...SOURCES, 'bin', 'examples'], (outdir) => makeApps({ [outdir]: {} }));
 
 /**
- * Makes them in one process, which loads the CDK once. `test/infra/foreign.test.ts` checks CloudFormation's
- * own rules: they take seconds.
+ * Makes them in one process, so that the CDK is loaded once. `test/infra/foreign.test.ts` checks
+ * CloudFormation's own rules: they take seconds.
  *
  * @param contexts by the folder that each is for
  * @throws Error with the app's output
  */
 export const makeApps = (contexts: Readonly<Record<string, object>>): void => run(APPS, contexts);
 
-/** Runs in a process: a worker of `npm test` that had loaded the CDK would have it in all later files. */
+/** Runs in a separate process, because the CDK would stay loaded in a worker of `npm test`. */
 const EXAMPLE = `
   import { synthesize } from './lib/infra/synth.ts';
   for (const outdir of Object.keys(JSON.parse(process.argv[1])))
@@ -94,7 +92,7 @@ async function kept(
   return folder;
 }
 
-/** @returns whether this process makes it; false while another living process does */
+/** @returns whether this process is to make it; false while another living process does */
 function writtenBy(maker: string): boolean {
   try {
     writeFileSync(maker, String(process.pid), { flag: 'wx' });
@@ -106,7 +104,7 @@ function writtenBy(maker: string): boolean {
   return false;
 }
 
-/** Not for ever: another process may have the number of a dead one by now. */
+/** Whether the maker is still at work; not after a long time, because its process id may have been reused. */
 function isMaking(maker: string): boolean {
   try {
     process.kill(Number(readFileSync(maker, 'utf8')), 0);

@@ -1,5 +1,6 @@
 /**
- * The process of an attempt: what it reports, what kills it, and what is gone once it is reported dead (W4).
+ * The process of an attempt: its reports, what kills it, and that its child programs are gone when it is
+ * reported dead (W4).
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,15 +9,13 @@ import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { ForkedProcess, type ProcessSettings } from '../../lib/worker/attempt-process.ts';
 
-/** Obeys its message, and reports like an agent's handler. */
+/** A module that does what its message says, and reports like an agent's handler. */
 const MODULE = `
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 const worker = { agent: { spec: { name: 'film', timeoutMs: 600_000 } } };
 const forEver = new Promise(() => setInterval(() => undefined, 1_000));
-/**
- * A program that starts another one, as encoders do, and one that leaves the group; only a kill ends them.
- */
+/** Starts a program, as encoders do, that only a kill ends. */
 const start = (file) => new Promise((started) => {
   const inner = "require('child_process').spawn('sleep',['600'],{stdio:'ignore'}).pid";
   const program = "process.on('SIGTERM',()=>{});const p=" + inner + ";console.log(p);setInterval(()=>{},1000)";
@@ -68,7 +67,7 @@ function begin(more: Partial<ProcessSettings> = {}): ForkedProcess {
 const message = (body: object) => ({ messageId: 'm', receipt: 'r', body: JSON.stringify(body) });
 const film = (token: string) => ({ executionId: 'e', step: 'film', token });
 
-/** A zombie does not count as alive: it no longer acts. */
+/** Whether the process is alive; a zombie is not, because it no longer acts. */
 function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

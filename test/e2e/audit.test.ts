@@ -1,6 +1,6 @@
 /**
- * The audit as it would be deployed: its own function and role restore what somebody has hidden by hand in
- * the table (S12, P5).
+ * The audit as deployed, with its function and role, restores an execution that was hidden by hand in the
+ * table (S12, P5).
  */
 
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
@@ -18,7 +18,7 @@ const tableName = (): string => {
   return table?.ref ?? '';
 };
 
-/** Removes its messages and its wake time: nothing in the system would ever return to it. */
+/** Removes the execution's messages and wake time, so that no role would ever evaluate it again. */
 async function hide(executionId: string): Promise<void> {
   const client = new DynamoDBClient({
     endpoint: stage.cloud.gatewayUrl,

@@ -1,6 +1,6 @@
 /**
- * Bad input through the real gateway and function: never a stack, never a 500. It also tests the calls that
- * the console's page may make there.
+ * Bad input through the real gateway and function never leads to a stack trace or a 500. Also tests the calls
+ * of the console's page there.
  */
 
 import { readFileSync } from 'node:fs';

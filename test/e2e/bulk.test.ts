@@ -1,6 +1,6 @@
 /**
- * kill -9 of everything during a bulk retry: each execution is retried once, and one that fails again is not
- * retried again. `npm run bench:bulk` does the same with 10,000.
+ * All processes are killed (-9) during a bulk retry: each execution is retried exactly once, even if it fails
+ * again. `npm run bench:bulk` does the same with 10,000.
  */
 
 import { retryInBulk } from '../../bench/parts/bulk-run.ts';

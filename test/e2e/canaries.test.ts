@@ -1,6 +1,6 @@
 /**
- * S17: data that is given to the system is in no log line, metric, message, event or refusal. Canaries go in
- * through every input of the real functions, which log everything that they can.
+ * S17: no log line, metric, message, event or refusal contains input data. The test puts canary texts into
+ * every input of the real functions, with logging at its most detailed.
  */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ let cloud: Cloud;
 const lines: string[] = [];
 const refusals: string[] = [];
 
-/** With two inputs besides the API: messages, and events of a bus outside the stack. */
+/** Deploys with two inputs besides the API: messages, and events of a bus outside the stack. */
 async function deploy(outdir: string): Promise<string> {
   const app = createApp({ outdir, builtinCloudFormationValidation: false });
   const workflows = await discoverWorkflows({
@@ -109,7 +109,7 @@ const begin = async (way: string): Promise<string> => {
   return body.executionId;
 };
 
-/** Waits until it has ended, asks somebody, or has been tried and probed. */
+/** Waits until the execution has ended, asks a person, or was tried and probed. */
 async function stopped(id: string): Promise<ExecutionView> {
   for (;;) {
     const { body } = await ask('GET', `/executions/${id}`);
@@ -123,7 +123,7 @@ const canariesIn = (texts: readonly string[]): string[] => [
   ...new Set(texts.flatMap((text) => text.match(/canary-in-[a-z-]+/g) ?? [])),
 ];
 
-/** The queues of triggers keep events unchanged, and so contain what came with them. */
+/** Whether a queue is a trigger's: such queues contain the events unchanged. */
 const isOfTrigger = (queue: string): boolean => queue.includes('Triggers');
 function queueTexts(which: (queue: string) => boolean): string[] {
   const queues = join(folder, 'data', 'queues');
@@ -131,7 +131,7 @@ function queueTexts(which: (queue: string) => boolean): string[] {
   return files.map((file) => readFileSync(join(queues, file), 'utf8'));
 }
 
-/** Everything that leaves the system, except the table and the answers to permitted readers. */
+/** All output of the system, except the table and the answers to permitted readers. */
 const outgoing = (): Record<'lines' | 'refusals' | 'messages' | 'events', readonly string[]> => ({
   lines,
   refusals,
@@ -142,13 +142,10 @@ const outgoing = (): Record<'lines' | 'refusals' | 'messages' | 'events', readon
     .map((event) => JSON.stringify(event)),
 });
 /**
- * A line says how an attempt failed: the code and the message of an error are its author's words, not data of
- * ours.
+ * Canaries that are allowed in log lines: the code and message of an agent's error are the author's words.
  */
 const OF_AUTHORS = /^lines: canary-in-(?:a-code|an-error(?:-of-an?-[a-z]+)?)$/;
-/**
- * An event of a question contains what the person needs: the execution's tags, and what its approval shows.
- */
+/** Canaries that are allowed in a question's event: the person needs the tags. */
 const OF_QUESTIONS = /^events: canary-in-a-tag$/;
 const found = (places: Readonly<Record<string, readonly string[]>>): string[] =>
   Object.entries(places)
@@ -234,7 +231,7 @@ const queueOf = (trigger: string, part: 'Queue' | 'DeadLetterQueue'): string => 
     if (metadata['aws:cdk:path'] === path) return part === 'Queue' ? physicalName : ref;
   throw new Error(`no queue at ${path}`);
 };
-/** Waits for a line of a trigger's function. */
+/** Waits for this many such lines of a trigger's function. */
 async function said(what: string, times: number): Promise<void> {
   while (lines.filter((line) => line.includes(what) && line.includes('"starter"')).length < times)
     await pause(50);
@@ -284,7 +281,7 @@ it('nor from starts by triggers, accepted or refused', async () => {
   expect(found({ ...outgoing(), reasons })).toEqual([]);
 });
 
-/** The reasons beside the bodies of messages that were set aside. */
+/** The reasons of messages that a trigger has set aside. */
 async function reasonsAt(trigger: string): Promise<string[]> {
   const client = new SQSClient({
     endpoint: cloud.gatewayUrl,

@@ -1,6 +1,6 @@
 /**
- * Measurements of real functions, through the local cloud, as the console's server reads them: the whole way
- * of a chart.
+ * A chart from end to end: real functions write metrics in the local cloud, and the console's server reads
+ * them.
  */
 
 import type { Health } from '../../lib/api/deployment-answers.ts';

@@ -1,4 +1,4 @@
-/** A reader of the command line's output may stop reading: `npx steadfast … | head`. */
+/** The command line ends quietly if its reader closes the pipe: `npx steadfast … | head`. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

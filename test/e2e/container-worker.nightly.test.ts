@@ -1,6 +1,7 @@
 /**
- * A container's worker on the local cloud, the rest of `container-worker.test.ts`: long attempts, attempts
- * that only a kill ends, credentials, and what its task's role allows. Real processes and real time.
+ * The slow tests of a container's worker on the local cloud: long attempts, attempts that only a kill ends,
+ * credentials, the task role's permissions. Real processes, real time. The others:
+ * `container-worker.test.ts`.
  */
 
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,6 @@
 /**
- * A container's worker on the local cloud, from the code that its image would contain: it lets an attempt
- * finish, and when it is killed, the next worker does its work. Real processes. Longer tests, and what its
- * task's role allows, are in `container-worker.nightly.test.ts`.
+ * A container's worker on the local cloud, with the code of its image: it lets an attempt finish, and when it
+ * is killed, the next worker does its work. Real processes. Slower tests: `container-worker.nightly.test.ts`.
  */
 
 import { measuredBy } from '../../local/metrics/embedded.ts';

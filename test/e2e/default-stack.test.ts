@@ -1,6 +1,6 @@
 /**
- * The default stack as `cdk deploy` would make it (`bin/app.ts`), without an outside world: a first order and
- * a week of its triggers succeed, each after a failure.
+ * The default stack of `cdk deploy` (`bin/app.ts`) without an outside world: a first order, and a week of its
+ * triggers, fail once and then succeed.
  */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The canary of a deployment, from its schedule to the metric of its end, through the real functions. */
+/** A deployment's canary through the real functions, from its schedule to the metric of its end. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Duration } from 'aws-cdk-lib/core';

@@ -1,9 +1,7 @@
 /**
- * `npm start` as a newcomer meets it: a process, three printed commands, a killed agent, Ctrl-C, and a second
- * start.
- *
- * Real processes and real time: the template is synthesised twice, for a project with one example. `npm run
- * gallery -- --from-source` checks that all examples are bundled and run.
+ * `npm start` as a newcomer uses it: the three printed commands, a killed agent, Ctrl-C, a second start. Real
+ * processes and real time, so the project has only one example; it is synthesised twice. `npm run gallery --
+ * --from-source` checks that all examples are bundled and run.
  */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -28,7 +26,7 @@ afterAll(() => {
   for (const folder of [data, project]) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts `dev` on a free port; resolves with its output once all of it is printed. */
+/** Starts `dev` on a free port. @returns its output, once all is printed */
 async function startDev(): Promise<string> {
   const child = spawn(
     process.execPath,
@@ -48,7 +46,7 @@ async function startDev(): Promise<string> {
   });
 }
 
-/** Interrupts it as Ctrl-C does. @returns the exit code */
+/** Interrupts `dev` as Ctrl-C does. @returns the exit code */
 async function interrupt(): Promise<number | null> {
   const child = running as ChildProcess;
   const gone = new Promise<number | null>((exited) => child.once('exit', exited));
@@ -66,7 +64,7 @@ function descendantsOf(pid: number): number[] {
   return found.slice(1);
 }
 
-/** A zombie counts as gone. */
+/** Whether the process is alive; a zombie is not. */
 function isAlive(pid: number): boolean {
   try {
     const state = execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).trim();
@@ -81,8 +79,8 @@ const commandsIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}(curl .*)$/gm)].map(([, line]) => line ?? '');
 
 /**
- * The command waits for 20 s at most, and is repeated until the execution is over, so that the machine's
- * speed does not matter.
+ * Runs the command, which waits for at most 20 s, until the execution is over, so that a slow machine does
+ * not matter.
  */
 function ended(show: string): ExecutionView {
   for (;;) {

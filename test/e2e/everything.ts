@@ -1,7 +1,6 @@
 /**
- * Everything that the example can do, in one run: each way from step to step, retries, undo from each step,
- * commands, queries, losses that the supervisor repairs, and what an execution that has expired leaves
- * behind.
+ * Runs all that the example can do: each way from step to step, retries, undo from each step, commands,
+ * queries, losses that the supervisor repairs, and the remains of an expired execution.
  */
 
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -10,10 +9,7 @@ import { TICK_MS } from '../../lib/core/supervision/presence.ts';
 import { aStep } from '../contract/records.ts';
 import { PRESENT_MS, type Stage, unbusy } from './stage.ts';
 
-/**
- * A step of an execution that expired long ago: its record disappeared by itself, and the audit must remove
- * the steps.
- */
+/** Leaves a step of a long expired execution, whose own record is gone: the audit must remove the step. */
 async function leaveBehind({ cloud, round }: Run): Promise<void> {
   const table = [...cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::GlobalTable');
   const client = new DynamoDBClient({
@@ -44,8 +40,8 @@ interface Run extends Stage {
 }
 
 /**
- * Resolves when everything is over. Which process meets which work is a race; a test that must see all of it
- * runs another round.
+ * Resolves when all is over. Which process does which work is a race, so a test that must see all
+ * combinations runs more rounds.
  * @param round makes the orders' ids unique
  */
 export async function doEverything(whole: Stage, round: number): Promise<void> {
@@ -78,7 +74,7 @@ export async function doEverything(whole: Stage, round: number): Promise<void> {
   await erase(stage, plain);
 }
 
-/** Refused for a minute after its last step began. */
+/** Erases the execution. The API refuses this for a minute after the last step began. */
 async function erase({ request }: Run, id: string): Promise<void> {
   const untilAt = Date.now() + 90_000;
   while ((await request('POST', `/executions/${id}/erase`, {})).status === 409 && Date.now() < untilAt)
@@ -86,7 +82,8 @@ async function erase({ request }: Run, id: string): Promise<void> {
 }
 
 /**
- * A start in a quiet system, by a process that does not know of the supervisor whose presence was claimed.
+ * Starts an order in a quiet system, from a process that does not know of the claimed supervisor, so that it
+ * calls one.
  */
 async function callSupervisor(stage: Run): Promise<void> {
   const { control } = stage.cloud;
@@ -109,7 +106,7 @@ async function orderWith(stage: Run, orderId: string, ...rules: Misbehaviour[]):
   return await stage.startOrder(name);
 }
 
-/** Each branch ends last once, and each agent has to retry. */
+/** Lets each branch be the last to end once, and each agent retry. */
 async function goEachWay(stage: Run): Promise<void> {
   const services = ['payment', 'warehouse', 'carrier', 'mail'] as const;
   const tries = services.map((service) => ({ service, mode: 'unavailable', times: 1 }));
@@ -121,7 +118,10 @@ async function goEachWay(stage: Run): Promise<void> {
   await Promise.all(ids.map((id) => stage.ended(id)));
 }
 
-/** A permanent refusal after the other branch is done: the undo begins with each of the steps. */
+/**
+ * Lets a step fail permanently after the other branch is done, so that the undo begins with each of the
+ * steps.
+ */
 async function undoFromEachStep(stage: Run): Promise<void> {
   const refuse = (service: Misbehaviour['service']): Misbehaviour => ({ service, mode: 'decline' });
   const late = (service: Misbehaviour['service']): Misbehaviour => ({ service, mode: 'slow', ms: 800 });
@@ -142,13 +142,13 @@ async function undoFromEachStep(stage: Run): Promise<void> {
   expect((await stage.ended(await orderWith(stage, 'no-mail', refuse('mail')))).status).toBe('succeeded');
 }
 
-/** The scheduler itself sends the undo when no agent is at work. */
+/** Cancels when no agent is at work, so that the scheduler sends the undo. */
 async function cancelLate(stage: Run): Promise<void> {
   const id = await orderWith(stage, 'canceled', { service: 'mail', mode: 'unavailable' });
   await cancelBetweenTries(stage, id, ['notify']);
 }
 
-/** The last agent is at work when it is canceled: its report sends the first undo. */
+/** Cancels while the last agent is at work, so that its report sends the first undo. */
 async function cancelAtWork(stage: Run, times = 0): Promise<void> {
   const id = await orderWith(stage, `canceled-at-work-${times}`, {
     service: 'mail',
@@ -170,13 +170,13 @@ async function cancelAtWork(stage: Run, times = 0): Promise<void> {
   else expect(status).toBe('canceled');
 }
 
-/** With nothing to undo, the scheduler itself ends it. */
+/** Cancels when there is nothing to undo, so that the scheduler ends the execution. */
 async function cancelEarly(stage: Run): Promise<void> {
   const rules = (['payment', 'warehouse'] as const).map((service) => ({ service, mode: 'unavailable' }));
   await cancelBetweenTries(stage, await orderWith(stage, 'canceled-early', ...rules), ['charge', 'reserve']);
 }
 
-/** The agent of bulk actions sends the undo itself. */
+/** Cancels in bulk, so that the agent of bulk actions sends the undo. */
 async function cancelInBulk(stage: Run, times = 0): Promise<void> {
   // Not the mail: a second order whose mail fails would open its breaker, and nothing yet sends what the
   // breaker defers.
@@ -231,7 +231,7 @@ async function askEverything(stage: Run): Promise<void> {
 }
 
 /**
- * Each agent's process dies before it has done anything, and the last one before it has announced the end.
+ * Kills each agent's process before it has done anything, and the last one before it has announced the end.
  */
 async function loseMessages(stage: Run): Promise<string[]> {
   const lose = async (orderId: string, agent: string, operation?: string): Promise<string> => {

@@ -1,7 +1,6 @@
 /**
- * The construct in somebody else's program, running: their own app without our flags, two constructs in one
- * stack, with a bus and a bucket that the stack does not make. Each has its own API, table and agents, and
- * gets nothing that belongs to the other.
+ * Runs the construct in a foreign CDK app without our feature flags: two constructs in one stack, with a bus
+ * and a bucket from outside the stack. Each has its own API, table and agents, and gets no data of the other.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -60,7 +59,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The API's address of one of the two. */
+/** The API address of one of the two. */
 function apiOf(name: 'payments' | 'reports'): string {
   const found = Object.entries(cloud.outputs).find(([output]) => output === `${name}Api`);
   if (found === undefined) throw new Error(`no output of ${name} in ${JSON.stringify(cloud.outputs)}`);
@@ -75,7 +74,7 @@ interface Shown {
 const json = async <Answer>(url: string, init?: RequestInit): Promise<Answer> =>
   (await (await fetch(url, init)).json()) as Answer;
 
-/** All executions of one of them, each at its end. */
+/** All executions behind one API, once each has ended. */
 async function all(api: string): Promise<Shown[]> {
   const { items } = await json<{ items: Shown[] }>(`${api}/executions?workflow=intake`);
   return await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * `steadfast dev --inspect <agent>` as a debugger meets it: it finds the author's file in the agent's
- * process, and stops at a line of it. Real processes and real time.
+ * `steadfast dev --inspect <agent>` with a debugger: it finds the author's file in the agent's process, and
+ * stops at a line in it. Real processes and real time.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -34,7 +34,7 @@ afterEach(() => {
 /** A program whose output a test waits for. */
 interface Talk {
   readonly say: (line: string) => void;
-  /** Searches the output that was not read yet. */
+  /** Waits for a match in the unread output. */
   readonly heard: (pattern: RegExp) => Promise<RegExpExecArray>;
   /** Its exit code, and all its output. */
   readonly end: Promise<readonly [code: number | null, text: string]>;
@@ -90,10 +90,7 @@ const dev = (agent: string): Talk =>
     agent,
   );
 
-/**
- * Finds a line of the author's file in the running code, as a debugger does with the source map; lines count
- * from 1.
- */
+/** Maps a line of the author's file to the running code, as a debugger does. Lines count from 1. */
 function lineOfCode(): number {
   const bundles = join(data, 'cdk.out', 'bundles');
   const [deployment = ''] = readdirSync(bundles);

@@ -1,6 +1,6 @@
 /**
- * An agent whose code has a process of its own in its function: its death is known at once; the death of a
- * whole function is known only after its timeout.
+ * An agent whose code has its own process inside its function: the process's death is reported at once; that
+ * of the whole function is noticed only after its timeout.
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';

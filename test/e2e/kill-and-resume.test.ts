@@ -1,7 +1,7 @@
 /**
- * An agent, the scheduler and the supervisor are killed (-9) in the middle of their work, and every order
- * still ends, with one effect per step. `kill-anywhere.test.ts` kills every function at every call; this is
- * the only end-to-end test of `npm test`.
+ * An agent, the scheduler and the supervisor are killed (-9) during their work; every order still ends, with
+ * one effect per step. `kill-anywhere.test.ts` kills every function at every call; this is the only
+ * end-to-end test of `npm test`.
  */
 
 import { audit } from '../../examples/order-fulfilment/audit.ts';

@@ -1,6 +1,6 @@
 /**
- * kill -9 of every function at every call it makes to AWS, before and after: every execution still ends, and
- * the outside world's ledger has one effect per step or one undone, never two.
+ * Kills (-9) every function before and after each of its AWS calls: every execution still ends, and the
+ * outside world's ledger has one effect per step, in place or undone, never two.
  */
 
 import { audit } from '../../examples/order-fulfilment/audit.ts';
@@ -13,7 +13,10 @@ beforeAll(async () => {
 afterAll(() => stage.strike());
 
 const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'] as const;
-/** Read, claim, report, then a read, a send or the end's writes: one more than on the healthy path. */
+/**
+ * The calls to be killed at: read, claim, report, then a read, a send or the end's writes; one more than
+ * without faults.
+ */
 const CALLS = [1, 2, 3, 4] as const;
 
 describe('kill -9 at any moment', () => {

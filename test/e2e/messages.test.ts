@@ -1,7 +1,6 @@
 /**
- * Messages on the local cloud, by the roles that would be deployed: sent by a client, by the command, by an
- * event; early, late, twice and after the end; and the notification of an end. No role needs more than it is
- * granted.
+ * Messages on the local cloud, with the deployed roles: sent by a client, a command, an event; early, late,
+ * twice, after the end; and the notification of an end. No role needs a permission that it does not have.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

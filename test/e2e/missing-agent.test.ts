@@ -1,6 +1,6 @@
 /**
- * An agent is renamed while executions under way need it to undo its work. Two templates run on the same
- * data: every view says what is missing, and with the first template again it is undone.
+ * An agent is renamed while running executions need it for an undo. Two templates run on the same data: every
+ * view names the missing agent, and with the first template again the work is undone.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -34,7 +34,7 @@ async function deployed(assembly: string): Promise<ReturnType<typeof createClien
   return createClient({ url: cloud.apiUrl });
 }
 
-/** Starts every supervisor's tick, which lasts until the next would begin: nobody waits for it. */
+/** Starts every supervisor's tick without waiting for its end. */
 function ring(): void {
   for (const { name } of cloud?.control.schedules() ?? [])
     void cloud?.control.tick(name).catch(() => undefined);
@@ -49,9 +49,8 @@ async function until<Value>(ask: () => Promise<Value>, isIt: (value: Value) => b
 }
 
 /**
- * Ends the half minute after which a missing agent is asked for again, by hand in the table, because the test
- * would wait half a minute. `test/supervisor/missing-agent.test.ts` shows in virtual time how long it is, and
- * that it is obeyed.
+ * Skips the half minute until a missing agent is tried again, by a change in the table.
+ * `test/supervisor/missing-agent.test.ts` tests the wait itself in virtual time.
  */
 async function waitIsOver(executionId: string, step: string): Promise<void> {
   const table = [...(cloud?.resources.values() ?? [])].find(

@@ -1,9 +1,8 @@
 /**
- * Two releases at once in one deployment, as in the middle of an upgrade or of a roll back: some functions
- * run the bundles of the release before (`test/fixtures/release-before`), the others those of these sources.
- *
- * If this refuses a change of records or messages, the release before needs a reader for it. A release keeps
- * its own bundles for the next one (`npm run keep-release`).
+ * Two releases at once in one deployment, as during an upgrade or a rollback: some functions run the bundles
+ * of the previous release (`test/fixtures/release-before`), the others those of the current sources. If this
+ * fails after a change of records or messages, the previous release cannot read them. A release keeps its own
+ * bundles for the next one (`npm run keep-release`).
  */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +28,7 @@ interface Declared {
   readonly Metadata?: Readonly<Record<string, string>>;
 }
 
-/** The assembly with the former release's code in these functions. */
+/** Puts the previous release's code into these functions of the assembly. */
 async function mixed(folder: string, old: readonly string[]): Promise<string> {
   const assembly = join(folder, 'cdk.out');
   cpSync(await exampleAssembly(), assembly, { recursive: true });
@@ -57,9 +56,9 @@ export const agents = (...names: readonly (typeof AGENTS)[number][]): string[] =
   names.map((name) => `Agents/${name}`);
 
 /**
- * Messages and records cross both ways while agents are killed: none is lost, doubled, stuck or misread.
- *
- * @param old these functions run the release before
+ * Lets the releases exchange messages and records while agents are killed: none is lost, doubled, stuck or
+ * misread.
+ * @param old the functions with the previous release
  */
 export async function crossUnderKills(old: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-two-releases-'));

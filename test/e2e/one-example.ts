@@ -1,4 +1,4 @@
-/** A project with one example, so that no other agents are bundled. */
+/** Makes a project with one example, so that only its agents are bundled. */
 
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

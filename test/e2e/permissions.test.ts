@@ -1,7 +1,6 @@
 /**
- * Something needs each permission of the template. One run does everything that the example can do; then, for
- * every action of every policy, the run's requests are checked against the policies without it. Some are also
- * really run.
+ * No permission of the template is superfluous. One run does all that the example can do; then the run's
+ * requests are checked against the policies without each single action. Some of these are also run.
  */
 
 import { readFileSync } from 'node:fs';
@@ -14,7 +13,10 @@ import { doEverything } from './everything.ts';
 import { policyActions, refusals, unnoticed } from './policy-changes.ts';
 import { setStage, STACK, templateIn } from './stage.ts';
 
-/** Which process meets which work is a race, above all on a busy machine. */
+/**
+ * The most rounds of the run: which process does which work is a race, so one round may not use every
+ * permission.
+ */
 const MAX_ROUNDS = 3;
 const mayBeIdle = linesOf(MAY_BE_IDLE, {});
 
@@ -51,7 +53,7 @@ test('every permission is needed, but for those that are argued', () => {
   expect(mayBeIdle.filter((line) => !all.includes(line))).toEqual([]);
 });
 
-/** What policies allow, in words. */
+/** The permissions of policies, one line each. */
 const linesOfPolicies = (policies: StackPolicies): string[] =>
   policies.permissions().map(namerOf(resolved(template, STACK)));
 

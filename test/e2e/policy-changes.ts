@@ -1,6 +1,6 @@
 /**
- * Every action of every policy of a template, and the template without it; and which actions a run would not
- * miss.
+ * Lists every action of every policy with the template without it, and finds actions that a run does not
+ * need.
  */
 
 import { Access } from '../../local/iam/access.ts';
@@ -10,7 +10,7 @@ import type { Row } from '../infra/permissions.ts';
 import { isRecord, type Json } from '../../local/template/json.ts';
 
 export interface PolicyAction {
-  /** Logical id and, in it, the statement. */
+  /** The logical id, and the statement in it. */
   readonly place: string;
   readonly effect: 'Allow' | 'Deny';
   readonly action: string;
@@ -18,7 +18,7 @@ export interface PolicyAction {
   readonly without: (template: Json) => Json;
 }
 
-/** Policies of resources that do not run locally: no request of a run can concern them. */
+/** Types of policies for resources that do not run locally, so that no request needs them. */
 const NOT_ASKED: ReadonlySet<unknown> = new Set(['AWS::SNS::TopicPolicy', 'AWS::KMS::Key']);
 
 export interface RunOfStack {
@@ -26,11 +26,11 @@ export interface RunOfStack {
   readonly stackName: string;
   /** All requests of the run. */
   readonly requests: readonly AccessRequest[];
-  /** Rows that the run may leave unused. */
+  /** Permissions that the run may leave unused. */
   readonly mayBeIdle: readonly Row[];
 }
 
-/** The messages of requests that these policies refuse. */
+/** The refusals of requests by these policies. */
 export function refusals(requests: readonly AccessRequest[], policies: StackPolicies): string[] {
   const access = new Access(policies, () => undefined);
   for (const { who, action, resource, context } of requests) access.check(who, action, resource, context);
@@ -38,8 +38,8 @@ export function refusals(requests: readonly AccessRequest[], policies: StackPoli
 }
 
 /**
- * The allowed actions that a run could lose unnoticed: without them no request is refused, although nothing
- * justifies them, or the refusal does not name the action and its purpose.
+ * The actions whose removal a run does not notice: no request is refused although the action must not be
+ * idle, or a refusal does not name it.
  */
 export function unnoticed(actions: readonly PolicyAction[], run: RunOfStack): string[] {
   const { template, stackName, requests } = run;

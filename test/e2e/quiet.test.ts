@@ -1,6 +1,6 @@
 /**
- * A system in which nothing happens: no tick comes here, so only a supervisor that an order's start has
- * called can have noticed anything.
+ * A quiet system without scheduled sweeps: only a supervisor that the start of an order has called can notice
+ * a death.
  */
 
 import { setTimeout as turn } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * An agent in Python on the local cloud, killed in mid-call: itself, the process of its attempt, its worker.
- * Its service does not deduplicate, so a double engraving was requested twice. Real processes and real time.
+ * A Python agent on the local cloud: the program, the process of its attempt, or its worker is killed during
+ * a call. Its service does not deduplicate, so any repeated request shows. Real processes and real time.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -31,7 +31,7 @@ interface Service {
   readonly port: string;
 }
 
-/** The same program as a service. */
+/** Starts the same program as a service. */
 async function serve(port: string): Promise<Service> {
   const main = join(PROJECT_ROOT, 'test/e2e/workflows/engrave/agents/engrave/main.py');
   const child = spawn('python3', [main, 'serve', port], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -59,7 +59,7 @@ afterAll(async () => {
 
 interface Run {
   readonly lines: () => readonly (readonly [what: string, attempt: number, pid: number])[];
-  /** The Python process that hangs. */
+  /** Finds the Python process that hangs. */
   readonly hanging: () => Promise<number>;
   readonly ended: () => Promise<ExecutionView>;
 }
@@ -89,7 +89,7 @@ async function begin(hangs: 'before' | 'after', workflow = 'engraving'): Promise
   };
 }
 
-/** From /proc: after the name in parentheses come the state and the parent. */
+/** Reads /proc/<pid>/stat after the name in parentheses: state, parent, and so on. */
 const statOf = (pid: number): readonly string[] => {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

@@ -1,6 +1,6 @@
 /**
- * The runbook of docs/OPERATIONS.md ("Restore the table"), step by step on the local cloud: a deployment at
- * rest takes over a table restored from a backup, and continues with it (S13).
+ * Follows the runbook "Restore the table" of docs/OPERATIONS.md on the local cloud: a deployment at rest
+ * takes over a table restored from a backup, and continues (S13).
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -31,7 +31,7 @@ interface Deployed {
   readonly dynamo: DynamoDBClient;
 }
 
-/** A deployment of the stack with these settings, over the former one's data. */
+/** Deploys the stack with these settings over the previous deployment's data. */
 async function deployed(settings: Settings, during: (deployed: Deployed) => Promise<void>): Promise<void> {
   const outdir = mkdtempSync(join(folder, 'cdk.out-'));
   const small = { bulkActions: false, monitoring: 'none' } as const;
@@ -50,7 +50,7 @@ async function deployed(settings: Settings, during: (deployed: Deployed) => Prom
 const tableOf = ({ cloud }: Deployed): string =>
   [...cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::GlobalTable')?.physicalName ?? '';
 
-/** Makes the table that a restore makes: keys, indexes and all items of this moment. */
+/** Makes the restored table: keys, indexes and all items of this moment. */
 async function backUp(from: Deployed): Promise<void> {
   const { dynamo } = from;
   const TableName = tableOf(from);
@@ -80,7 +80,7 @@ async function itemsOf({ dynamo }: Deployed, TableName: string) {
   return Items;
 }
 
-/** Step 3 of the runbook: the starts since then, by workflow. */
+/** Step 3 of the runbook: lists the starts since the backup, by workflow. */
 async function startedSince(since: number, { dynamo, ...place }: Deployed): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let shard = 0; shard < 4; shard += 1) {
@@ -100,7 +100,7 @@ async function startedSince(since: number, { dynamo, ...place }: Deployed): Prom
 const begin = async (api: Client, secret: string): Promise<string> =>
   (await api.start('canary', { input: { secret, way: 'done' }, idempotencyKey: secret })).executionId;
 
-/** Waits until its callback is open. */
+/** Waits until the callback is open. @returns its token */
 async function tokenOf(api: Client, id: string): Promise<string> {
   for (;;) {
     const { steps } = await api.get(id, { wait: '100ms' });

@@ -1,5 +1,5 @@
 /**
- * All calls go through the AWS SDK, as with `transport: 'sdk'`: the same end, the same recovery. All other
+ * With `transport: 'sdk'`, all calls go through the AWS SDK, with the same results and recovery. All other
  * tests here use the direct transport.
  */
 

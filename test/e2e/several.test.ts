@@ -1,8 +1,7 @@
 /**
- * Two Steadfasts in one stack, run by `steadfast dev`: a project of its own with a cdk.json, agents of one
- * name in containers, triggers of one name, and somebody else's API before both.
- *
- * Real processes: the app is synthesised once, because the refusals concern its assembly.
+ * Two Steadfast constructs in one stack, run by `steadfast dev`: a project with its own cdk.json, agents with
+ * equal names in containers, triggers with equal names, and another API declared first. Real processes; the
+ * app is synthesised once.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -14,7 +13,7 @@ import { steadfastIn } from '../../cli/dev/project.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 
-/** Each of the two names its Steadfast in its output. */
+/** A workflow whose output names its construct. */
 const workflow = (name: string): string => `import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 export const settle = agent('settle', {
@@ -41,7 +40,7 @@ for (const name of ['Payments', 'Reports']) {
 }
 `;
 
-/** Inside the project, where \`steadfast\` and the packages are found; git ignores it. */
+/** Inside the repository, where \`steadfast\` and its packages are found; git ignores it. */
 let root: string;
 let running: ChildProcess | undefined;
 
@@ -67,7 +66,7 @@ function write(path: string, content: string): void {
   writeFileSync(join(root, path), content);
 }
 
-/** Starts `dev`; resolves with its output when it runs or has ended. */
+/** Starts `dev`. @returns its output when it runs or has ended */
 async function dev(...options: string[]): Promise<string> {
   const args = ['--import', 'tsx', join(ROOT, 'bin/steadfast.ts'), 'dev', '--port', '0', ...options];
   const child = spawn(process.execPath, args, {
@@ -91,7 +90,7 @@ async function dev(...options: string[]): Promise<string> {
 const json = async <Answer>(url: string, init?: RequestInit): Promise<Answer> =>
   (await (await fetch(url, init)).json()) as Answer;
 
-/** Which agent did the work of an execution that is started there. */
+/** Starts an execution there. @returns which agent did its work */
 async function doneBy(api: string): Promise<unknown> {
   const { items } = await json<{ items: WorkflowView[] }>(`${api}/workflows`);
   const [name] = items.map(({ workflow: each }) => each);

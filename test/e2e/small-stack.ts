@@ -1,4 +1,4 @@
-/** A stack of one folder of `test/e2e/workflows`, synthesised and run on a local cloud of its own. */
+/** Synthesises a stack of one folder of `test/e2e/workflows`, and runs it on its own local cloud. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ export interface SmallStack {
   /** @returns the id of the execution */
   readonly begin: (workflow: string, input: object) => Promise<string>;
   readonly ended: (executionId: string) => Promise<ExecutionView>;
-  /** Fires every schedule now: a supervisor sweeps. */
+  /** Fires every schedule now, so that a supervisor sweeps. */
   readonly tickNow: () => void;
   readonly strike: () => Promise<void>;
 }

@@ -1,9 +1,6 @@
 /**
- * The whole system on the local cloud, from the template that would be deployed, with the example's outside
- * world.
- *
- * A call that a role does not allow ends the test that made it: every request rejects with function, action
- * and resource.
+ * Runs the whole system on the local cloud, from the deployed template, with the example's outside world. If
+ * a role lacks a permission, the test fails: every later request rejects with function, action and resource.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -40,11 +37,11 @@ export interface Stage {
   ) => Promise<Answer>;
   readonly startOrder: (orderId: string) => Promise<string>;
   /**
-   * Waits for the end of the execution and of everything that follows it, however often the wait has to be
-   * renewed; waits queue behind each other.
+   * Waits for the end of the execution and of its follow-up, repeating the API's wait as needed. Waits queue
+   * behind each other.
    */
   readonly ended: (executionId: string) => Promise<Answer['body']>;
-  /** Claims that a supervisor is at work for this long, so that processes that know of it call none. */
+  /** Records that a supervisor is present for this long, so that processes that read this call none. */
   readonly sayPresent: (forMs: number) => Promise<void>;
   /** The folder with a log file for each function. */
   readonly logs: string;
@@ -61,16 +58,16 @@ export const order = (orderId: string): Record<string, unknown> => ({
 
 const EARLY_ANSWER_MS = 100;
 
-/** Replaces times of the template. */
+/** Times that replace those of the template. */
 export interface Times {
   /**
-   * After how long an agent's function is killed. Until then nobody assumes that a killed attempt's work is
-   * not done, so a test that kills attempts of milliseconds only waits for this.
+   * The timeout of agents' functions. Until it has passed, a killed attempt may count as acting, so a test
+   * that kills attempts waits for it.
    * @default the template's
    */
   readonly agentTimeoutS?: number | undefined;
   /**
-   * How often a supervisor sweeps, and so how long a called one stays.
+   * How often a supervisor sweeps, and how long a called one stays.
    * @default the template's
    */
   readonly sweepEveryMs?: number | undefined;
@@ -79,7 +76,7 @@ export interface Times {
 export interface StageOptions extends Times {
   readonly schedules: boolean;
   /**
-   * Whether to claim that a supervisor is always at work, so that nobody calls one, as in a busy system.
+   * Whether to record a supervisor as always present, so that none is called, as in a busy system.
    * @default false
    */
   readonly present?: boolean;
@@ -90,7 +87,7 @@ export interface StageOptions extends Times {
   readonly transport?: Transport;
   /** Variables for every function's environment. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Something else that answers at the API's port. */
+  /** Further handlers on the API's port. */
   readonly beside?: NonNullable<CloudOptions['beside']>;
   /** An existing assembly, with its template changed. */
   readonly changed?: { readonly assembly: string; readonly change: (template: Json) => Json };
@@ -99,7 +96,7 @@ export interface StageOptions extends Times {
 export const STACK = 'Steadfast-dev';
 export const templateIn = (assembly: string): string => join(assembly, `${STACK}.template.json`);
 
-/** The template with another timeout for every agent's function, otherwise unchanged. */
+/** Sets the timeout of every agent's function in the template. */
 function withAgentTimeout(template: Json, seconds: number): Json {
   const copy = structuredClone(template) as unknown as { Resources: Record<string, Declared> };
   const isAgent = ({ Type, Metadata }: Declared): boolean =>
@@ -110,7 +107,7 @@ function withAgentTimeout(template: Json, seconds: number): Json {
   return copy as unknown as Json;
 }
 
-/** The template with another time between two sweeps, as the stack's setting would make it. */
+/** Sets the time between two sweeps in the template, as the stack's setting does. */
 function withSweepEvery(template: Json, ms: number): Json {
   const copy = structuredClone(template) as unknown as { Resources: Record<string, Declared> };
   const settings = Object.values(copy.Resources).map(({ Properties }) => variablesOf(Properties));
@@ -225,7 +222,7 @@ export async function setStage({
 }
 
 const TRIES = 20;
-/** Repeats a request as a client does if a busy API has not answered in time; returns the last answer. */
+/** Repeats a request while a busy API does not answer in time, as a client does. @returns the last answer */
 export async function unbusy(ask: () => Promise<Answer>): Promise<Answer> {
   let answer = await ask();
   for (let at = 1; at < TRIES && answer.status >= 500; at += 1) {
@@ -235,10 +232,12 @@ export async function unbusy(ask: () => Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-/** Before Jest ends a test without saying where it was. */
+/** Shorter than Jest's limit, so that the error can say what the test waited for. */
 const HANGS_AFTER_MS = 400_000;
 
-/** Rejects with the thing it waited for. @param said the state known by then */
+/**
+ * Rejects with a message of what it waited for if this takes too long. @param said the state known by then
+ */
 export async function inTime<T>(what: Promise<T>, said: () => string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const hung = new Promise<never>((_, reject) => {
@@ -261,7 +260,7 @@ async function endOf(request: Stage['request'], executionId: string): Promise<An
 }
 
 /**
- * Starts an order although the answering process may be killed: with the same key, until there is an answer.
+ * Starts an order, with the same key until there is an answer, because the answering process may be killed.
  */
 export async function startStubbornly({ startOrder }: Stage, orderId: string): Promise<string> {
   const started = async (): Promise<string> => {
@@ -274,14 +273,14 @@ export async function startStubbornly({ startOrder }: Stage, orderId: string): P
   return await inTime(started(), () => `the start of ${orderId}`);
 }
 
-/** The acts of these executions in the outside world. */
+/** The effects of these executions in the outside world's ledger. */
 export async function ledgerOf({ world }: Stage, ids: readonly string[]): Promise<never[]> {
   const answer = await fetch(`${world.url}/ledger`);
   const { entries } = (await answer.json()) as { entries: { readonly executionId?: string }[] };
   return entries.filter(({ executionId }) => ids.includes(executionId ?? '')) as never[];
 }
 
-/** Almost as long as a supervisor may promise: a longer promise counts as none. */
+/** Slightly less than the longest presence that a supervisor may promise; a longer one is ignored. */
 export const PRESENT_MS = 2 * TICK_MS - 5_000;
 
 async function writePresence({ gatewayUrl, resources }: Cloud, forMs: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** `startCloud` of `steadfast/testing`: a user's own test on real processes. */
+/** `startCloud` of `steadfast/testing`: a user's test on real processes. */
 
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ interface Entry {
   readonly kind: string;
   readonly orderId?: string;
 }
-/** The ledger of the `dev.ts` in its own process. */
+/** Reads the ledger of the outside world (`dev.ts`), which has its own process. */
 async function done(orderId: string): Promise<string[]> {
   const answer = await fetch(`${cloud.environment['WORLD_URL']}/ledger`);
   const { entries } = (await answer.json()) as { entries: readonly Entry[] };
@@ -119,7 +119,7 @@ test('forty callers that wait leave the API to all others', async () => {
   );
 });
 
-/** The index of the one that is answered next. */
+/** The index of the promise that settles first. */
 const first = (waiting: readonly Promise<unknown>[]): Promise<number> =>
   Promise.race(waiting.map((one, at) => one.then(() => at)));
 

@@ -1,6 +1,6 @@
 /**
- * Executions are open while their agents move from functions of their own into one host, and back: some wait
- * for an answer, some have a message in a queue, some have an attempt under way. None is lost (S13).
+ * Agents move from separate functions into one host, and back, while executions wait for an answer, have a
+ * message in a queue, or have an attempt in progress. None is lost (S13).
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ interface Deployed {
   readonly api: Client;
 }
 
-/** A deployment over the former one's data. */
+/** Deploys over the previous deployment's data. */
 async function deployed(
   hosting: 'own' | 'shared',
   during: (deployed: Deployed) => Promise<void>,
@@ -46,7 +46,7 @@ const many = async (from: number, to: number, make: (n: number) => Promise<strin
   return made;
 };
 
-/** Waits until it waits for its release. */
+/** Waits until the execution waits for its release. @returns the callback's token */
 async function tokenOf({ api }: Deployed, id: string): Promise<string> {
   for (;;) {
     const { steps } = await api.get(id, { wait: '100ms' });
@@ -69,7 +69,7 @@ const callersSince = (count: number): number =>
       .map(([, by]) => by),
   ).size;
 
-/** At most as many attempts as one function of the local cloud performs at the same time. */
+/** Fewer attempts than one function of the local cloud runs at the same time. */
 const SLOW = 2;
 
 test('agents that move into a host and back lose no open execution', async () => {

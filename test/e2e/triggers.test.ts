@@ -1,7 +1,6 @@
 /**
- * Every input besides the API, on the local cloud, from the template that would be deployed: each event is
- * delivered twice and starts one execution; an event that cannot start one is set aside with its reason, and
- * the alarm measures its queue.
+ * All triggers on the local cloud, from the deployed template: each event is delivered twice and starts one
+ * execution. An event that cannot start one is set aside with its reason, and the alarm measures its queue.
  */
 
 import { createHmac } from 'node:crypto';
@@ -26,7 +25,7 @@ const folder = mkdtempSync(join(tmpdir(), 'steadfast-triggers-'));
 const onDenied: string[] = [];
 let cloud: Cloud;
 
-/** The schedule and the queue are written beside the workflow. */
+/** Synthesises a stack whose schedule and queue are declared beside the workflow. */
 async function assembly(): Promise<string> {
   const outdir = join(folder, 'cdk.out');
   const app = createApp({ outdir, builtinCloudFormationValidation: false });
@@ -92,7 +91,7 @@ const quiet = async (): Promise<void> => {
   while (busy() || waiting());
 };
 
-/** What every source sends, and the same again, as a redelivery would. */
+/** For each source, sends an event. @returns its text, for a redelivery */
 const DELIVERIES: Readonly<Record<string, () => Promise<string>>> = {
   'intake-object-created': async () => {
     await fetch(`${cloud.gatewayUrl}/${uploads()}/in/ada.csv`, { method: 'PUT', body: 'a,b' });

@@ -1,7 +1,4 @@
-/**
- * Two releases at once in one deployment, as in `two-releases.test.ts`, but one release has all agents and
- * the other all roles.
- */
+/** Two releases at once, as in `two-releases.test.ts`: here one has all agents, the other all other roles. */
 
 import { AGENTS, agents, crossUnderKills } from './mixed-releases.ts';
 

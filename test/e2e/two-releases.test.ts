@@ -1,6 +1,6 @@
 /**
- * Two releases at once in one deployment, each with agents of its own: messages and records cross both ways,
- * under kills. The other mixtures are in `two-releases.nightly.test.ts`.
+ * Two releases at once in one deployment, each with some agents, exchange messages and records under kills.
+ * Other mixtures: `two-releases.nightly.test.ts`.
  */
 
 import { agents, crossUnderKills } from './mixed-releases.ts';

@@ -1,6 +1,6 @@
 /**
- * The cost of a fault-free order on the wire, counted by the local cloud, with the supervisor's schedule
- * removed: repairs must not hide a message that was not sent (C1).
+ * The AWS calls of an order without faults, counted by the local cloud. There is no supervisor, whose repair
+ * could hide a missing message (C1).
  */
 
 import { setTimeout as turn } from 'node:timers/promises';
@@ -15,7 +15,7 @@ afterAll(() => stage.strike());
 
 const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'] as const;
 
-/** Calls by function (without its hash), operation and index. */
+/** Counts calls by function (without its hash), operation and index. */
 function counts(): Map<string, number> {
   const sum = new Map<string, number>();
   for (const { caller, operation, calls } of stage.cloud.control.calls()) {
@@ -29,7 +29,7 @@ function counts(): Map<string, number> {
 const total = (all: Map<string, number>, test: (key: string) => boolean): number =>
   [...all].filter(([key]) => test(key)).reduce((sum, [, calls]) => sum + calls, 0);
 
-/** The calls of one order. */
+/** Counts the calls of one order. */
 async function measured(orderId: string): Promise<Map<string, number>> {
   stage.cloud.control.resetCalls();
   expect(await stage.ended(await stage.startOrder(orderId))).toMatchObject({ status: 'succeeded' });
@@ -37,8 +37,8 @@ async function measured(orderId: string): Promise<Map<string, number>> {
 }
 
 /**
- * A busy machine adds calls to an order and removes none: both branches write at once, and one reads again;
- * another process is started, and reads records of its own.
+ * The orders to measure; the one with the fewest calls is judged. A busy machine can only add calls: if both
+ * branches write at once, one reads again, and a new process reads records that others have cached.
  */
 const ORDERS = 4;
 
@@ -109,7 +109,7 @@ describe('a minute in which nothing is due', () => {
   });
 });
 
-/** The scheduler sends the first two; the branch that ends last sends to the join. */
+/** The expected sends: the scheduler sends the first two, the branch that ends last sends to the join. */
 const sendsOf: Record<string, number> = {
   'charge-card': 0,
   'reserve-stock': 1,

@@ -1,4 +1,6 @@
-/** Workers of containers beside a small stack on the local cloud, and the journals of their attempts. */
+/**
+ * Runs container workers beside a small stack on the local cloud, and reads the journals of their attempts.
+ */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,12 +32,12 @@ export interface WorkerStage {
   readonly denied: readonly string[];
   readonly start: (agent: string, environment?: Record<string, string>) => LocalWorker;
   readonly begin: (workflow: string, input: object) => Promise<Run>;
-  /** The next worker does the remaining work, as a second attempt. */
+  /** Starts another worker, and checks that it does the work as a second attempt. */
   readonly doneByAnother: (run: Run) => Promise<void>;
   readonly strike: () => Promise<void>;
 }
 
-/** Each agent has the service that would run it, so that the local cloud knows what its task may do. */
+/** Starts the stage. Each agent has its ECS service, so that the local cloud knows its task's permissions. */
 export async function setWorkerStage(): Promise<WorkerStage> {
   const [said, denied, workers]: [string[], string[], LocalWorker[]] = [[], [], []];
   const stack = await setSmallStack({

@@ -1,14 +1,13 @@
 /**
- * An agent that records its acts, by effect key, so that a test sees what took place and what was undone. Its
- * service deduplicates: under a known key it does nothing, and repeats its answer, even if the act was undone
- * since.
+ * An agent that records what it did and undid, by effect key. Its service deduplicates: for a known key it
+ * does nothing and repeats its answer, even if the act has been undone.
  */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 
 export interface Book {
-  /** Each entry is `<execution>.<step>`; the rest of the keys is new in every execution. */
+  /** Entries `<execution>.<step>`, without the part of the key that is new in every execution. */
   readonly done: string[];
   readonly undone: string[];
   readonly implementation: {
@@ -38,7 +37,7 @@ export function book(fails: (input: { n?: number }) => boolean = () => false): B
   return { done, undone, implementation };
 }
 
-/** The step of a key, without the life of its execution, which is the last part. */
+/** The key without its last part, the life of the execution. */
 export const stepOfKey = (idempotencyKey: string): string =>
   idempotencyKey.slice(0, idempotencyKey.lastIndexOf('.'));
 

@@ -1,4 +1,4 @@
-/** Two steps in a row: the first is retried and the second may ask a person. */
+/** A workflow of two steps: the first is retried, and the second may ask a person. */
 
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -21,7 +21,7 @@ export function failingOnce(): () => Promise<object> {
   };
 }
 
-/** Every request is done at once. */
+/** A harness whose agents finish at once. */
 export const quick = (): Harness =>
   harness(chain, {
     first: { execute: async () => ({}), undo },

@@ -1,6 +1,6 @@
 /**
- * A child that is its parent's point of no return: once it has acted past its own point, nothing outside it
- * is undone, whatever happens beside it; once it has ended without a trace, everything is.
+ * A child that is its parent's point of no return: after it has passed its own point, no step of the parent
+ * is undone; if it ended without effects, all are.
  */
 
 import { askPerson, retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
@@ -35,7 +35,7 @@ const order = workflow('order', { input, within: '3h' }, (w) => {
   w.step('book', packer!, { book: true }, { after: [charged], recovery: [tries(0)] });
 }) as Workflow;
 
-/** The outside world's record of an order, and whether its services work. */
+/** The outside world of an order: its record, and which services work. */
 function world(wrap?: (ports: Ports) => Ports) {
   const live = new Set<string>();
   const undone: string[] = [];
@@ -74,7 +74,7 @@ const childOf = (h: Harness, id: string): Promise<Snapshot> => h.state(`${id}.sh
 const untilChild = (h: Harness, id: string, step: string, status: string) => async (): Promise<boolean> =>
   (await h.store.read(`${id}.ship.0`))?.steps[step]?.status === status;
 
-/** Continues until the child exists; time moves only if nothing else is left to do. */
+/** Delivers messages until the condition is met, without advancing time. */
 async function runUntil(h: Harness, id: string, reached: () => Promise<boolean>): Promise<void> {
   for (let round = 0; round < 200 && !(await reached()); round += 1) {
     for (const send of h.sent.splice(0)) void h.deliver(send).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * The retry of an execution whose child executions failed: they go on where they failed, and nothing is done
- * twice (S6, S10).
+ * Retrying an execution whose child executions failed: the children continue where they failed, and no work
+ * is repeated (S6, S10).
  */
 
 import { decide } from '../../lib/core/decide.ts';
@@ -41,7 +41,7 @@ const listed = workflow('listed', { input, within: '3h' }, (w) => {
 }) as Workflow;
 
 interface Broken {
-  /** Keys by the end of an execution's id and a step. */
+  /** The effect keys, as the end of the execution's id and the step. */
   readonly keys: Set<string>;
   readonly done: string[];
 }
@@ -63,7 +63,7 @@ async function failed(h: Harness, given: object = {}): Promise<string> {
   return id;
 }
 
-/** The effects, each once, in the order of the keys. */
+/** The effects without repetitions, sorted by key. */
 const once1 = (done: readonly string[]): string[] => {
   expect(new Set(done).size).toBe(done.length);
   return [...done].sort();

@@ -1,6 +1,4 @@
-/**
- * Executions of a step that the store always refuses: everything that does not depend on them goes on (L4).
- */
+/** The store always refuses some child executions: all work that does not depend on them continues (L4). */
 
 import type { Execution } from '../../lib/core/records/state.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
@@ -16,7 +14,7 @@ const input = anyObject as never;
 const inner = workflow('inner', { input, within: '1h' }, (w) => void w.step('x', agentA, {}));
 const child = inner as never as Workflow<object>;
 
-/** Ports whose store refuses the calls that `isRefused` selects. */
+/** Ports whose store refuses the selected calls. */
 const refusing = (ports: Ports, name: 'create' | 'read', isRefused: (id: string) => boolean): Ports => {
   const call = async (given: Execution | string): Promise<unknown> => {
     const id = typeof given === 'string' ? given : given.id;

@@ -1,4 +1,4 @@
-/** Executions that belong to a step, when processes stop at the worst moment or die between two writes. */
+/** Child executions when processes freeze at the worst moment or die between two writes. */
 
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
@@ -20,7 +20,7 @@ const outer = workflow('outer', { input, within: '3h' }, (w) => {
   w.child('sub', inner as never as Workflow<object>, {});
 }) as Workflow;
 
-/** Ports whose `create` of a child waits until it may continue. */
+/** Ports whose `create` of a child waits for the test. */
 function starterThatStandsStill(world: Ports): { ports: Ports; letGo: () => void; creates: () => number } {
   let letGo = (): void => undefined;
   let creates = 0;

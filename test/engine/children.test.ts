@@ -1,6 +1,4 @@
-/**
- * Steps with executions of their own, on the production roles: another workflow, a list.
- */
+/** Steps with child executions (another workflow, a list), on the production roles. */
 
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
@@ -145,7 +143,7 @@ describe('a child', () => {
   });
 });
 
-/** A process that makes such a write dies of it, the first time. */
+/** Kills a process at its first write of this kind. */
 const losingWrites =
   (isLost: (write: Write) => boolean) =>
   (world: MemoryWorld): Ports => {

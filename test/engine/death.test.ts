@@ -1,6 +1,6 @@
 /**
- * How the death of an attempt gets into the table: even after lost races and an outage of the store, and
- * never for longer than it may.
+ * Recording the death of an attempt: despite lost races and an outage of the store, but only for a limited
+ * time.
  */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
@@ -14,7 +14,7 @@ const flow = workflow('film', { input: anyObject, within: '1d' }, (w) => {
   w.step('encode', anAgent('encoder', { timeout: '50s' }), {});
 });
 
-/** An attempt that is under way, and will not end. */
+/** Starts an attempt that does not end. */
 async function underWay() {
   const implementations = { encoder: { execute: () => never, undo: () => never } };
   const h = harness(flow, implementations, 1, undefined, { processMs: HOURS_MS });
@@ -23,7 +23,7 @@ async function underWay() {
   const token = state.steps['encode']?.token ?? '';
   const attempt = { executionId: id, step: 'encode', token, exit: 'exit code 3' };
   const record = async () => (await h.state(id)).steps['encode'];
-  /** Time passes while it waits. */
+  /** Records the death while time passes. */
   const recorded = async (ports: Ports, stopping?: { aborted: boolean }): Promise<void> => {
     let isOver = false;
     const signal = stopping && {

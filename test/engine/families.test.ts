@@ -1,4 +1,4 @@
-/** Child executions in narrow cases: two at once, values that are too large, hundreds at a time. */
+/** Edge cases of child executions: two at once, values that are too large, hundreds at a time. */
 
 import * as z from 'zod/mini';
 import { decide } from '../../lib/core/decide.ts';
@@ -17,7 +17,7 @@ import { harness } from './harness.ts';
 import { agentA, agentB, DAY, inner, input } from './inner.ts';
 import { withStore } from './process.ts';
 
-/** Writes are lost while `loses` says so: their processes die. */
+/** Ports whose writes are lost while `loses` is true, because their processes die. */
 const losing =
   (loses: (write: Write) => boolean) =>
   (world: MemoryWorld): Ports =>

@@ -1,6 +1,6 @@
 /**
- * A store or a queue that fails at any call, and a process that dies at any call: nothing is lost, nothing is
- * charged to the step (S9, S15, C2), and the queue's own repairs need no supervisor.
+ * The store or the queue fails, or a process dies, at any call: no work is lost, no try is used up (S9, S15,
+ * C2), and redelivery by the queue repairs it without a supervisor.
  */
 
 import type { Ports } from '../../lib/core/ports.ts';
@@ -31,8 +31,8 @@ const counted = (wrap?: (world: Ports) => Ports): { h: Harness; calls: string[] 
 };
 const ALL = ['a1', 'b1', 'c1', 'd1'];
 /**
- * Claims and reports of four steps, the end, the announcement; and the claim that loses the race for the
- * join.
+ * The writes of an execution: claims and reports of four steps, the end, the announcement, and the claim that
+ * loses the race for the join.
  */
 const WRITES = 11;
 const nth = Array.from({ length: WRITES }, (_, at) => at + 1);
@@ -133,7 +133,7 @@ describe('a read that fails', () => {
   });
 });
 
-/** The first process that gets a message of this step dies at its n-th call of a port. */
+/** A process that dies at its n-th call of a port. */
 const dyingAt = (h: Harness, call: number): Process => {
   let calls = 0;
   const count = <Target extends object>(target: Target): Target =>

@@ -1,6 +1,5 @@
 /**
- * The consequences when the tries of a child are over, or one was canceled, left something, or was not
- * accepted (S10).
+ * What follows when a child's tries are used up, or a try was canceled, left effects, or was refused (S10).
  */
 
 import * as z from 'zod/mini';
@@ -55,7 +54,7 @@ describe('a try that was canceled, or left something', () => {
     for (const field of ['givenInput', 'failure']) expect(steps['up']).not.toHaveProperty(field);
   });
 
-  /** An execution whose network cannot be undone, which a person leaves as it is. */
+  /** An execution whose network cannot be undone; a person then leaves it in place. */
   const stuck = async (): Promise<{ h: Harness; outside: Provider; id: string; waits: Snapshot }> => {
     const { h, outside } = provided(['north']);
     h.implementations['network'] = {

@@ -1,6 +1,6 @@
 /**
- * A child with a recovery: one execution after the other, each only when the one before is over and has left
- * nothing (S10).
+ * A child with a recovery: its tries run one after the other, each only after the previous one has ended
+ * without effects (S10).
  */
 
 import { explain } from '../../lib/explain/why.ts';

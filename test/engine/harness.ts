@@ -1,6 +1,6 @@
 /**
- * Drives the real roles over the ports in memory: delivers what was sent, moves time to the next event. Tests
- * decide which messages get lost, which agent dies, when the supervisor sweeps.
+ * Drives the real roles over ports in memory: delivers messages, and advances time to the next event. Tests
+ * decide which messages are lost, which agent dies, and when the supervisor sweeps.
  */
 
 import { createHash } from 'node:crypto';
@@ -56,12 +56,12 @@ type Implementations = Record<string, Implementation<unknown, unknown>>;
 export interface Harness extends MemoryWorld {
   readonly scheduler: Scheduler;
   readonly implementations: Implementations;
-  /** Takes the oldest due message out of the queue and handles it; its handling may still be under way. */
+  /** Handles a message taken from the queue. */
   readonly deliver: (send: Send, ports?: Ports) => Promise<'handled' | 'give-back'>;
   readonly begin: (input?: Json, key?: string) => Promise<Execution>;
   readonly state: (id: string) => Promise<Snapshot>;
   readonly sweep: () => Promise<void>;
-  /** Delivers, moves time and (if requested) sweeps until the execution has ended and announced it. */
+  /** Delivers, advances time and sweeps (unless unsupervised) until the execution's end is announced. */
   readonly run: (id: string, options?: RunOptions) => Promise<Snapshot>;
 }
 
@@ -72,36 +72,36 @@ export interface RunOptions {
   readonly deliverable?: (send: Send) => boolean;
   /** The process that gets a message. */
   readonly portsOf?: (send: Send) => Ports | undefined;
-  /** Stops there instead of at the end. */
+  /** Stops earlier, once this is true. */
   readonly until?: (state: Snapshot) => boolean;
   readonly maxMs?: number;
 }
 
-/** When a message that was given back, or whose handling failed, comes again; and how often. */
+/** The queue's visibility timeout; after it, a message that was given back or failed is redelivered. */
 const VISIBILITY_MS = 30_000;
 const MAX_RECEIVES = 5;
 
-/** Lets everything run that does not wait for time. */
+/** Runs all work that does not wait for time to pass. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Delivers all messages, without moving time. */
+/** Delivers all messages without advancing time. */
 export async function drain(h: Harness): Promise<void> {
   while (h.sent.length > 0) for (const send of h.sent.splice(0)) await h.deliver(send);
   await settle();
 }
 
-/** The earliest of all executions: an execution's children have their own wake times. */
+/** The earliest wake time of all executions, because children have their own. */
 const earliestWake = async ({ store }: MemoryWorld): Promise<number | undefined> =>
   (await store.due(0, Number.MAX_SAFE_INTEGER)).items[0]?.wakeAt;
 
 type Settings = Pick<Worker, 'recordsARead' | 'singleFlight' | 'listener' | 'underWay'> & {
   readonly processMs?: number;
-  /** How many attempts a second, by agent. */
+  /** The rate of each agent, in attempts a second. */
   readonly rates?: Readonly<Record<string, number>>;
 };
 
 /**
- * @param wrap the ports as the roles see them; the harness itself bypasses them
+ * @param wrap changes the ports of the roles, but not those of the harness
  * @param settings of every worker, and how long its process lives
  */
 export function harness(

@@ -1,6 +1,6 @@
 /**
- * A holiday's services, for steps that may fail: their acts, in order, and one whose process dies at its
- * work.
+ * The services of a holiday, for tests of steps that may fail: a record of their acts, and an agent whose
+ * process dies at work.
  */
 
 import type { Ports } from '../../lib/core/ports.ts';
@@ -33,7 +33,7 @@ export const decline = async (): Promise<never> => {
 };
 
 /**
- * The agent's first process dies as soon as it begins a step: its act is unknown.
+ * Makes the agent's first process die when it begins a step, so that the outcome is unknown.
  * @returns the process for a message
  */
 export function losesFirst(h: Harness, name: string): (send: Send) => Ports | undefined {

@@ -1,4 +1,4 @@
-/** A workflow of one step, used as the child of others, and the agents that they share with it. */
+/** A workflow of one step that others use as a child, and their shared agents. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,6 +1,6 @@
 /**
- * Many executions in one lane of one: each is let in once, in order, and neither a start nor an end costs
- * more behind thousands than behind a hundred.
+ * Many executions in a lane with one place: each enters once, in order, and the cost of a start or an end
+ * does not grow with the length of the queue.
  */
 
 import * as z from 'zod/mini';
@@ -23,7 +23,7 @@ const flow = workflow(
   (w) => void w.step('only', anAgent('worker'), {}),
 );
 
-/** Counts calls of store and lanes, and the items that they read. */
+/** Counts the calls of store and lanes, and the items read. */
 class Counted {
   count = 0;
 

@@ -1,7 +1,4 @@
-/**
- * Executions in a lane: one after the other in the order of their keys, whichever of them ends in whichever
- * way.
- */
+/** Executions in a lane run one after the other, in the order of their keys, however each of them ends. */
 
 import * as z from 'zod/mini';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -31,7 +28,7 @@ const flowOf = (atMost = 1) =>
   });
 
 interface Service {
-  /** Executions that are at the service, and the most there were. */
+  /** The executions that are using the service now, and the largest number at once. */
   readonly inside: Set<string>;
   readonly order: string[];
   most: number;
@@ -238,7 +235,7 @@ describe('a lane of one', () => {
 });
 
 describe('who leaves', () => {
-  /** Its `around` is called instead of the next write of the lane's record. */
+  /** Ports with a hook `around` that replaces the next write of the lane's record. */
   function leaving(atMost: number) {
     const next: { around?: (write: () => Promise<unknown>) => Promise<void> } = {};
     const { h } = inLane(atMost, (world) => {

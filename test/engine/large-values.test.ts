@@ -1,6 +1,6 @@
 /**
- * Values that are stored outside the table: written first, loaded when they are read, and the consequences if
- * one is lost.
+ * Values that are stored outside the table: they are written before the record and loaded when needed; and
+ * what follows if one is lost.
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -42,7 +42,7 @@ function withValues(
   return { ...harness(flow, implementations, 1, around), values };
 }
 
-/** Checks that every object that a record names exists. */
+/** Checks that every stored value named in a record exists. */
 function expectWhole(values: MemoryValues, state: Snapshot): void {
   for (const key of valueKeysIn(state)) expect(values.objects.has(key)).toBe(true);
 }

@@ -1,6 +1,6 @@
 /**
- * A list of workflows: an execution for each item, in parts of 25, with the tolerance, the lanes and the undo
- * of any list.
+ * A list of workflows: one execution for each item, in parts of 25, with tolerance, lanes and undo as in any
+ * list.
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -32,7 +32,7 @@ const rollout = (options: object): Workflow =>
     return { total: all.output.total, failed: all.output.failed };
   }) as Workflow;
 
-/** The acts on each host that are in effect. */
+/** The effects in place, by host. */
 function fleet(bad: ReadonlySet<number> = new Set()) {
   const stands = new Map<string, number>();
   const doubled: string[] = [];

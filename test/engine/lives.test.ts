@@ -1,6 +1,6 @@
 /**
- * An idempotency key that is used again after its retention: another execution under the same id, beside the
- * first one's remains in the table and at outside services (S6, S10, S18).
+ * An idempotency key used again after its retention: a new execution has the same id as remains of the first
+ * one, in the table and at external services (S6, S10, S18).
  */
 
 import type { Implementation } from '../../lib/core/plan/agent.ts';

@@ -1,6 +1,6 @@
 /**
- * The ends of a long list's executions: each is written, few are evaluated, none is read with the whole list
- * (C1, L1).
+ * The ends of a long list's child executions: each is written, few lead to an evaluation, none to a read of
+ * the whole list (C1, L1).
  */
 
 import type { Ports } from '../../lib/core/ports.ts';
@@ -13,7 +13,7 @@ import { withStore } from './process.ts';
 
 const agentA = anAgent('agent-a');
 const input = anyObject as never;
-/** In 43 executions, three of which are far down the list. */
+/** Items for 43 executions, three of them far down the list. */
 const ITEMS = 1_075;
 
 const flow = workflow('flow', { input, within: '3h' }, (w) => {
@@ -22,7 +22,7 @@ const flow = workflow('flow', { input, within: '3h' }, (w) => {
   });
 }) as Workflow;
 
-/** Counts only reads of the parent. */
+/** Counts the reads of the parent. */
 function counting() {
   const reads = { whole: 0, part: 0 };
   const isParent = (id: string): boolean => !id.includes('.');

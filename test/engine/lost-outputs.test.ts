@@ -1,5 +1,5 @@
 /**
- * Lost outputs of child executions outside the table: a step that reads them fails, and nothing else does.
+ * Outputs of child executions that were stored outside the table are lost: only a step that reads them fails.
  */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';

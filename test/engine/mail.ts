@@ -1,4 +1,4 @@
-/** A workflow that takes messages, and a sender that dies once its message is written. */
+/** Workflows that take messages, and a sender that dies after its message is written. */
 
 import * as z from 'zod/mini';
 import { workflow } from '../../lib/author/builder/workflow.ts';
@@ -13,7 +13,7 @@ export const Paid = z.object({ n: z.number() });
 export const agentA = anAgent('agent-a');
 export const agentB = anAgent('agent-b');
 
-/** A step, then a message, then a step that is given its body. */
+/** A step, then a message, then a step that gets the message's body. */
 export const paying = (otherwise: 'fail' | 'continue' = 'fail'): Workflow =>
   workflow('paying', { input: anyObject, within: '5h' }, (w) => {
     const a = w.step('a', agentA, {});
@@ -43,10 +43,10 @@ export const messageOf = async (
 ): Promise<ExecutionMessage | undefined> =>
   h.mailboxes.readMessage(id, (await h.state(id)).execution.life, message);
 
-/** When a supervisor finds what a dead sender has left. */
+/** When a supervisor finds the message of a dead sender. */
 export const FOUND_MS = 5_000;
 
-/** The sender dies between its write and its evaluation. */
+/** Sends a message from a process that dies between its write and its evaluation. */
 export async function sendAndDie(
   h: Harness & { readonly mailboxes: Mailboxes },
   executionId: string,

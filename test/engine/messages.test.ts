@@ -1,6 +1,6 @@
 /**
- * Messages to executions, on the production roles: early, late, twice at once, during a pause, to one that
- * is tried again, by a sender that dies after its write (L1, S12, M1, M3, M6).
+ * Messages to executions, on the production roles: early, late, two at once, during a pause, after a retry,
+ * from a sender that dies after its write (L1, S12, M1, M3, M6).
  */
 
 import type { Ports } from '../../lib/core/ports.ts';

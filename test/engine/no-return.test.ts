@@ -1,4 +1,4 @@
-/** The point of no return: after it there is only a way forward; and inputs that an agent does not accept. */
+/** After the point of no return, an execution can only go forward. Also: inputs that an agent refuses. */
 
 import * as z from 'zod/mini';
 import { PermanentError } from '../../lib/core/values/errors.ts';

@@ -1,6 +1,5 @@
 /**
- * Child executions with on-failure steps: the parent is notified of their end at once, and only of that end
- * (S21).
+ * Child executions with on-failure steps: the parent is notified at once, and only of their own end (S21).
  */
 
 import { retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
@@ -30,7 +29,7 @@ interface Begun {
   readonly h: Harness;
   readonly id: string;
   readonly childId: string;
-  /** The messages that the desk received, and the acts. */
+  /** The messages that customer service received, and the acts. */
   readonly said: Set<string>;
   readonly service: { works: boolean };
 }
@@ -52,7 +51,7 @@ async function begun(wrap?: (world: Ports) => Ports): Promise<Begun> {
   return { h, id, childId: `${id}.sub.0`, said, service };
 }
 
-/** Nobody takes the desk's messages. */
+/** Loses all messages to the desk agent. */
 const untold: RunOptions = { deliverable: ({ agent }) => agent !== 'desk', maxMs: 20_000_000 };
 
 const deskKey = ({ execution: { id, life } }: Snapshot, epoch: number): string =>

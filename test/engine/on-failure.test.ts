@@ -1,6 +1,6 @@
 /**
- * What follows an end without success (S21): once every outcome is known, under a key of its own, whatever
- * becomes of it.
+ * On-failure steps after an unsuccessful end (S21): they begin once every outcome is known, with their own
+ * effect keys, and their result does not change the end.
  */
 
 import { incidentsIn } from '../../lib/core/records/snapshot.ts';
@@ -18,7 +18,7 @@ import { failingWrite, withStore } from './process.ts';
 const DAY = 86_400_000;
 const desk = anAgent('desk', { undo: 'none' });
 
-/** A service that distinguishes calls only by their keys: a message under one key is sent once. */
+/** A service that deduplicates by key: it sends one message for each key. */
 const deskBook = (): {
   readonly said: Map<string, unknown>;
   readonly execute: (ctx: AttemptContext, input: unknown) => Promise<object>;
@@ -35,7 +35,10 @@ const deskBook = (): {
   };
 };
 
-/** A flight is booked, a hotel is not; customer service gets a message, and then its ticket is filed. */
+/**
+ * A workflow whose flight is booked and whose hotel is not: customer service gets a message, then its ticket
+ * is filed.
+ */
 const trip = workflow('trip', { input: anyObject, within: '1h' }, (w) => {
   const flight = w.step('flight', flights, {}, once);
   w.step('hotel', anAgent('hotels'), {}, { ...once, after: [flight] });

@@ -1,6 +1,6 @@
 /**
- * Short waits that begin while the wake time of their execution is overdue: S12 no evaluation that read the
- * execution before sets a wake time after their ends (F3).
+ * Short waits that begin while their execution's wake time is overdue: S12 no evaluation with an older read
+ * sets a wake time after their ends (F3).
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -23,7 +23,7 @@ interface AtWork {
   readonly work: Deferred<object>;
 }
 
-/** An execution whose step is under way. */
+/** Starts an execution, and runs it until its step is in progress. */
 async function atWork(): Promise<AtWork> {
   const work = deferred<object>();
   const h = harness(resting, { worker: { execute: () => work.promise, undo: async () => undefined } });
@@ -43,7 +43,7 @@ const moveTo = async ({ h }: AtWork, at: number): Promise<void> => {
   h.clock.advanceTo(at);
 };
 
-/** The step ends, and its agent evaluates. @returns when */
+/** Ends the step; its agent evaluates. @returns the time */
 async function end({ h, work }: AtWork): Promise<number> {
   work.resolve({});
   await settle();

@@ -1,4 +1,4 @@
-/** Executions of two versions of a workflow in one process: each goes on with its own plan. */
+/** Executions of two versions of a workflow in one process: each uses its own plan. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import { planOf } from '../../lib/engine/plans.ts';

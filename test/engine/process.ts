@@ -1,6 +1,6 @@
 /**
- * Processes that die or freeze, and stores that answer late, wrongly or not at all, around the ports of a
- * harness.
+ * Wraps the ports of a harness: processes that die or freeze, stores that answer late, with errors or not at
+ * all.
  */
 
 import type { Write } from '../../lib/core/decisions/decision.ts';
@@ -10,9 +10,9 @@ export const never: Promise<never> = new Promise(() => undefined);
 
 export interface Process {
   readonly ports: Ports;
-  /** Kills the process: from now on nothing that it began has an effect. */
+  /** Kills the process: its calls no longer have any effect. */
   readonly kill: () => void;
-  /** Stops the process until `thaw`; then it continues as if nothing had happened. */
+  /** Stops the process until `thaw`; then it continues unaware of the pause. */
   readonly freeze: () => void;
   readonly thaw: () => void;
 }
@@ -65,7 +65,7 @@ export function aProcess(world: Ports): Process {
   };
 }
 
-/** The same ports with another store, built from the existing one. */
+/** The same ports with a changed store. */
 export const withStore = (world: Ports, change: (store: Store) => Partial<Store>): Ports => ({
   ...world,
   store: { ...world.store, ...change(world.store) },
@@ -109,7 +109,7 @@ export function deferred<Value>(): Deferred<Value> {
 
 export type Fault = 'before' | 'after';
 
-/** The n-th write (from 1) rejects: before it took place, or after. */
+/** Makes the n-th write (from 1) reject, before or after it took place. */
 export function failingWrite(world: Ports, nth: number, fault: Fault): Ports {
   let count = 0;
   return withStore(world, (store) => ({

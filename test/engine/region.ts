@@ -1,6 +1,6 @@
 /**
- * A group of steps that provisions a site in a region, and the effects in each region: the next try is
- * another region.
+ * A child that provisions a site in a region, and on failure in another one; and the provider, with the
+ * effects in each region.
  */
 
 import { askPerson, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
@@ -35,13 +35,13 @@ export const moving = workflow('moving', { input, within: '6h' }, (w) => {
   return { at };
 });
 
-/** A provider's acts, and those in effect: `<region> <step> <execution>`. */
+/** A provider: records its acts, and its effects in place, as `<region> <step> <execution>`. */
 export class Provider {
   readonly stands = new Set<string>();
   readonly done: string[] = [];
-  /** Regions in which clusters are refused for now. */
+  /** Regions that refuse clusters transiently. */
   readonly full = new Set<string>();
-  /** Regions in which they are refused for good. */
+  /** Regions that refuse clusters permanently. */
   readonly closed = new Set<string>();
   readonly #known = new Map<string, string>();
 
@@ -75,7 +75,7 @@ export class Provider {
   }
 }
 
-/** Clusters are refused in these regions. */
+/** Makes a provider that refuses clusters in these regions. */
 export function provided(
   full: readonly string[],
   wrap: (world: MemoryWorld) => Ports = (world) => world,

@@ -1,4 +1,4 @@
-/** A workflow whose ends are not announced: one write less, unless something else waits for the end. */
+/** A workflow whose ends are not announced takes one write less, unless other work waits for the end. */
 
 import { askPerson, retry, workflow, type WorkflowOptions } from '../../lib/author/builder/workflow.ts';
 import { workflowView } from '../../lib/api/workflow-view.ts';

@@ -1,6 +1,6 @@
 /**
- * The pattern's central case: an encoder stalls twice at 47 %, is fenced, and runs again at 720p, with and
- * without an effect to undo.
+ * The pattern's central case: an encoder stalls twice at 47 %, its attempt is fenced, and it runs again at
+ * 720p, with and without an effect to undo.
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -31,7 +31,7 @@ interface Done {
   readonly at: number;
 }
 
-/** An encoder whose progress stays at 47 % for the height 1080. */
+/** An encoder that stalls at 47 % for the height 1080. */
 function encoder(flow: ReturnType<typeof encoding>, settings: Parameters<typeof harness>[4] = {}) {
   const done: Done[] = [];
   const implementations = {
@@ -63,8 +63,8 @@ function encoder(flow: ReturnType<typeof encoding>, settings: Parameters<typeof 
 const HOURS_MS = 6 * 3_600_000;
 const GRACE_MS = 2_000;
 /**
- * In containers each message has a process of its own that lives for hours, and its worker kills it when its
- * lease is lost.
+ * Simulates containers: each message has its own process that may live for hours; its worker kills it when
+ * its lease is lost.
  */
 function inContainers(flow: ReturnType<typeof encoding>) {
   const processes: Process[] = [];

@@ -1,4 +1,4 @@
-/** News of executions at risk: once each time, with the id. */
+/** An execution at risk is announced once each time, with its id. */
 
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,5 +1,5 @@
 /**
- * Tests the needs of a tolerated failure (S20): its undo, child executions, items of a list, and the reports
+ * Open duties of a tolerated failure (S20): its undo, child executions, items of a list, and the reports
  * about them.
  */
 
@@ -17,7 +17,7 @@ import { aProcess, deferred, never } from './process.ts';
 beforeEach(() => book.splice(0));
 
 describe('the undo of a failed step', () => {
-  /** The car's attempt is lost after it may have acted, and its undo gives the test's answer. */
+  /** The car's attempt is lost with an unknown outcome, and its undo answers as the test says. */
   const flow = workflow('undone', { input: anyObject, within: '1h' }, (w) => {
     const flight = w.step('flight', flights, {}, once);
     const car = w.step('car', cars, {}, { ...once, after: [flight], mayFail: true });

@@ -1,6 +1,6 @@
 /**
- * Steps that may fail (S20): certain before anything follows, undone before anything replaces them, put to a
- * person if neither is possible.
+ * Steps that may fail (S20): later steps wait until the failure is certain, replacements until it is undone;
+ * if neither is possible, a person is asked.
  */
 
 import { failed, orElse, required, succeeded } from '../../lib/author/references.ts';

@@ -1,4 +1,4 @@
-/** The next try of a child is not due while it must not begin (S12). */
+/** The wake time ignores a child's next try while it must not begin (S12). */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,5 +1,6 @@
 /**
- * L1: an undo that nobody may or will begin is put to a person after a day, so that nothing hangs in silence.
+ * L1: if an undo has not been able to begin for a day, a person is asked, so that no execution hangs
+ * silently.
  */
 
 import { explain } from '../../lib/explain/why.ts';
@@ -21,10 +22,7 @@ const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
   w.wait('later', { for: '1h', after: [ship] });
 });
 
-/**
- * Away for good, and the trial always belongs to another process: the breaker has just been opened for
- * longer.
- */
+/** The breaker of a service that is down for ever; another process always has the trial. */
 const dead = (now: number): Breaker => ({
   agent: 'carrier',
   version: 1,
@@ -64,7 +62,7 @@ async function canceled(): Promise<Canceled> {
   return { h, id, undos: () => undos, close: () => (isDead = false) };
 }
 
-/** The one message that was sent at once is lost; from then on a supervisor asks the breaker first. */
+/** Loses the message that was sent at once; from then on a supervisor reads the breaker first. */
 const lost = { deliverable: () => false, maxMs: 48 * HOUR } as const;
 
 const asked = ({ questions }: Snapshot): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Nothing is undone while an attempt of a dependent may still be acting, even if executions lie between
- * (S10).
+ * A step is not undone while an attempt of a dependent step may still be acting, even one in a child
+ * execution (S10).
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';

@@ -23,7 +23,7 @@ const decline = async (): Promise<never> => {
 };
 const fine = { execute: async () => ({}), undo: async () => undefined };
 
-/** a, then b; b fails for good. */
+/** a, then b; b fails permanently. */
 const pair = workflow('pair', { input: anyObject, within: '1h' }, (w) => {
   const a = w.step('a', worker, {}, once);
   w.step('b', other, { a: a.output }, once);

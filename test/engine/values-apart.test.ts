@@ -1,4 +1,4 @@
-/** Values that are stored outside the table before the record that names them, and their names (V1–V3). */
+/** Storing values outside the table, before the record that names them, and their keys (V1–V3). */
 
 import type { LargeValues } from '../../lib/core/ports.ts';
 import { valueKeysIn } from '../../lib/core/records/large-values.ts';

@@ -1,6 +1,6 @@
 /**
- * Who calls a supervisor, and when: L2 in a quiet system a dead agent is noticed as soon as in a busy one; if
- * a supervisor is present, nobody calls one, and nobody asks again.
+ * When a process calls a supervisor: L2 a dead agent is noticed as soon in a quiet system as in a busy one;
+ * no supervisor is called while one is present, and its presence is not read again.
  */
 
 import type { Ports, Presences } from '../../lib/core/ports.ts';
@@ -30,7 +30,7 @@ interface Quiet {
   readonly presences: Presences;
   readonly calls: Presence[];
   readonly reads: () => number;
-  /** The same system as another process sees it. */
+  /** The ports of another process in the same system. */
   readonly otherProcess: () => Ports;
 }
 

@@ -1,7 +1,4 @@
-/**
- * A pause and the time of a step (`within`): its time is given back, even to an attempt and a report that
- * have not seen the pause.
- */
+/** A pause extends a step's `within`, even for an attempt and a report that have not seen the pause. */
 
 import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
@@ -45,7 +42,7 @@ describe('a pause that began after its claim', () => {
   const flow = workflow('spans', { input: anyObject, within: '3h' }, (w) => {
     w.step('car', cars, {}, { ...once, within: '45s' });
   });
-  /** An attempt until second 50, with a pause from second 30 on. */
+  /** Runs an attempt until second 50, with a pause from second 30 on. */
   const spanning = async (pausedMs: number, wrap?: (world: MemoryWorld) => Ports) => {
     const aborted: number[] = [];
     const leftMs: number[] = [];

@@ -1,7 +1,4 @@
-/**
- * The time of a step (`within`): nothing new begins after it, open outcomes are resolved first, and pauses
- * are given back.
- */
+/** After a step's `within`, no new work begins, and open outcomes are resolved first. Pauses extend it. */
 
 import { failed, orElse, required } from '../../lib/author/references.ts';
 import { askPerson, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';

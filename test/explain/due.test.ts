@@ -1,4 +1,4 @@
-/** A supervisor's next act, as an explanation describes it, for every rule that ends in a write. */
+/** How an explanation describes a supervisor's next act, for every rule that ends in a write. */
 
 import type { Cause, Execution, Step } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../lib/core/moves.ts';

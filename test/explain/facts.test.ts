@@ -1,4 +1,4 @@
-/** Which fact an explanation states when: what is next and when that is, and which records show the past. */
+/** When an explanation states which fact: what is next, when, and which records show the past. */
 
 import { explain } from '../../lib/explain/why.ts';
 import type { Attempt, Cause, Execution, Step } from '../../lib/core/records/state.ts';

@@ -1,4 +1,6 @@
-/** Statements about now only if they are known to be true now, and how much of the past is not shown. */
+/**
+ * An explanation states only facts that are known to be current, and says how much of the past it leaves out.
+ */
 
 import type { Attempt, NotBefore, Step } from '../../lib/core/records/state.ts';
 import type { OpenNow } from '../../lib/explain/deferred.ts';

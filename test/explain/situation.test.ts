@@ -1,4 +1,4 @@
-/** Statements about a deployment whose storage keeps no write: before all others, in one sentence. */
+/** If a deployment's storage accepts no write, its situation begins with one sentence about that. */
 
 import {
   type Finding,

@@ -1,6 +1,6 @@
 /**
- * Golden explanations of the steps that no agent performs: until when they wait, for whom, and how far their
- * executions are.
+ * Golden explanations of steps without an agent: how long they wait, for whom, and the state of their child
+ * executions.
  */
 
 import { explain } from '../../lib/explain/why.ts';

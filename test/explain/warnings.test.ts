@@ -1,7 +1,4 @@
-/**
- * An explanation's warnings about an execution's surroundings: a supervisor that is late, an agent that is
- * not deployed.
- */
+/** An explanation's warnings about the deployment: a late supervisor, an agent that is not deployed. */
 
 import { timeText } from '../../lib/core/values/text.ts';
 import { SUPERVISOR_LATE_MS } from '../../lib/explain/warnings.ts';

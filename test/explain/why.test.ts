@@ -1,7 +1,7 @@
 /**
- * Golden explanations of agents' steps: everything that is said about an execution, as an operator reads it.
- * Instants are ms from now. Explanations of a wait, a callback or a child: `waiting-steps.test.ts`; which
- * fact is stated when: `facts.test.ts`.
+ * Golden explanations of agents' steps: the complete text that an operator reads. Instants are ms from now.
+ * Explanations of a wait, a callback or a child: `waiting-steps.test.ts`; which fact is stated when:
+ * `facts.test.ts`.
  */
 
 import * as fc from 'fast-check';

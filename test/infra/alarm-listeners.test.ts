@@ -1,4 +1,4 @@
-/** Synthesis warns if a permanent deployment has alarms without a listener. */
+/** Synthesis warns if a permanent deployment has alarms that notify nobody. */
 
 import { CfnSubscription, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';

@@ -1,6 +1,6 @@
 /**
- * `bin/app.ts` as `cdk deploy` runs it: the contents of the stack, the names of resources, and what starts
- * its workflow.
+ * `bin/app.ts` as `cdk deploy` runs it: the resources of the stack, their names, and the triggers of its
+ * workflow.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';

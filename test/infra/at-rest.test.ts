@@ -1,6 +1,6 @@
 /**
- * A deployment at rest starts, claims, sweeps and audits nothing: the template switches off everything that
- * runs by itself.
+ * The template of a deployment at rest switches off all that runs by itself, so that it starts, claims,
+ * sweeps and audits nothing.
  */
 
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
@@ -14,7 +14,10 @@ import { makeApp, Reader, type Resource } from './template.ts';
 
 const [pay, ship, mail] = FOUND.agents;
 
-/** Every kind of trigger, agents in functions and in a container, more supervisors than one rule starts. */
+/**
+ * A stack with every kind of trigger, agents in functions and in a container, and more supervisors than one
+ * rule starts.
+ */
 function everything(atRest: boolean): Reader {
   const app = makeApp();
   const vpc = new Vpc(new Stack(app, 'Net'), 'Vpc', { maxAzs: 2 }) as IVpc;
@@ -33,7 +36,7 @@ function everything(atRest: boolean): Reader {
   return new Reader(stack);
 }
 
-/** For each type that runs or delivers by itself: whether it is off. */
+/** For each resource type that runs or delivers by itself, whether a resource is off. */
 const IS_OFF: Readonly<Record<string, (properties: Resource['Properties']) => boolean>> = {
   'AWS::Events::Rule': ({ State }) => State === 'DISABLED',
   'AWS::Lambda::EventSourceMapping': ({ Enabled }) => Enabled === false,
@@ -42,7 +45,7 @@ const IS_OFF: Readonly<Record<string, (properties: Resource['Properties']) => bo
   // Schedules stay on: they fill queues that nobody reads meanwhile, so no start is lost.
   'AWS::Scheduler::Schedule': () => false,
 };
-/** Types that start nothing by themselves: new types of the template must be listed here or above. */
+/** Types that start nothing by themselves. New types of the template must be listed here or above. */
 const STILL =
   /^AWS::(IAM|Logs|CloudWatch|SNS|DynamoDB|KMS|S3|EC2|ECR)::|^AWS::(SQS::Queue(Policy)?|Lambda::(Function|Permission|EventInvokeConfig)|ApiGatewayV2::(Api|Route|Integration|Authorizer|Stage)|Events::EventBus|ECS::(Cluster|TaskDefinition)|Scheduler::ScheduleGroup|ApplicationAutoScaling::ScalingPolicy)$/;
 

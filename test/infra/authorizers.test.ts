@@ -1,6 +1,6 @@
 /**
- * Who may make which call: signed requests by default, tokens with scopes, callbacks for every holder of
- * their token.
+ * Who may make which call: signed requests by default, tokens with scopes, and for a callback any caller with
+ * its token.
  */
 
 import {

@@ -16,7 +16,7 @@ import * as whole from '../../lib/index.ts';
 import * as roles from '../../lib/without-handlers.ts';
 import { project } from './fixture.ts';
 
-/** An author's agent file in a folder of its own, which knows Steadfast only by its package name. */
+/** An author's agent file in its own folder; it imports Steadfast only by its package name. */
 const AGENT = `
   import { agent } from 'steadfast';
   import { createRequire } from 'node:module';
@@ -73,12 +73,12 @@ test('a package beside the code of a host is imported with the agent that needs 
 });
 
 /**
- * In KB, minified, with the AWS clients: what a cold start has to read. The scheduler has the routes and
- * every workflow's schemas, the agent of bulk actions the schemas. Their sizes are in docs/COST.md.
+ * The largest bundle in KB, minified, with the AWS clients: a cold start reads all of it. The scheduler also
+ * has the routes and the schemas; the agent of bulk actions, the schemas. The sizes are in docs/COST.md.
  */
 const budgetOf = (name: string): number => BUDGETS[name] ?? 560;
 const BUDGETS: Readonly<Record<string, number>> = { scheduler: 712, starter: 575, bulk: 606 };
-/** In KB, on top of that: clients that an author's agent imports to call its own service. */
+/** The additional KB of clients that an author's agent imports for its own service. */
 const AUTHORS_CLIENTS: Readonly<Record<string, number>> = { '@aws-sdk/client-s3': 200 };
 
 let deployed: ReadonlyMap<string, Bundle>;

@@ -1,4 +1,4 @@
-/** The canary in the template: its parts, and the alarm if it does not come. */
+/** The canary in the template: its parts, and the alarm if no canary ends. */
 
 import { Duration } from 'aws-cdk-lib/core';
 import { FOUND } from './fixture.ts';

@@ -1,5 +1,5 @@
 /**
- * An agent that runs in a container: no function, a service with exactly the function's permissions, an
+ * An agent in a container: instead of a function, a service with exactly the function's permissions, and an
  * image.
  */
 
@@ -19,7 +19,7 @@ import { FOUND, project } from './fixture.ts';
 import { findingsOf, makeApp, Reader } from './template.ts';
 
 const [pay, ...others] = FOUND.agents;
-/** Six hours, which is too long for a function. */
+/** An agent whose timeout of six hours is too long for a function. */
 const found = {
   ...FOUND,
   agents: [{ ...pay!, timeoutMs: 6 * 3_600_000, runsIn: 'container' as const }, ...others],

@@ -1,6 +1,6 @@
 /**
- * The contents of the dashboard: the questions it answers, the charts that the console draws as well,
- * workflows and agents one by one.
+ * The dashboard: the questions it answers, the charts that it shares with the console, and those of each
+ * workflow and agent.
  */
 
 import { readFileSync } from 'node:fs';
@@ -103,7 +103,7 @@ describe('the dashboard', () => {
 describe('metrics by workflow and by agent', () => {
   const detailed = makeStack({ metricsBy: ['workflow', 'agent'] });
   const all = widgetsOf(new Reader(detailed));
-  /** Name and value of the metrics with this dimension. */
+  /** The metrics with this dimension, as name and value. */
   const of = (by: string): unknown[][] =>
     all
       .flatMap(({ properties }) => properties.metrics ?? [])

@@ -1,4 +1,4 @@
-/** A trigger that is written beside its workflow gives the same template as one of the stack's own. */
+/** A trigger declared beside its workflow and one declared in the stack give the same template. */
 
 import { EventBus, type IEventBus } from 'aws-cdk-lib/aws-events';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -16,7 +16,7 @@ import type { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { FOUND } from './fixture.ts';
 import { makeStack, Reader } from './template.ts';
 
-/** Each accepts anything. */
+/** Workflows that accept any input. */
 const report = { name: 'report', input: { '~standard': {} } } as const;
 
 const found = (...triggers: readonly DeclaredTrigger[]) => ({

@@ -1,4 +1,4 @@
-/** Without a public API, callers with a grant call the scheduler's function directly. */
+/** Without a public API, callers with a grant invoke the scheduler's function directly. */
 
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { AccountPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';

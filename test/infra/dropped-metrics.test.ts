@@ -1,7 +1,4 @@
-/**
- * Metrics are log lines without a level: a setting that would make Lambda drop them is refused, whoever sets
- * it.
- */
+/** Metrics are log lines without a level, so any setting by which Lambda would drop them is refused. */
 import {
   ApplicationLogLevel,
   CfnFunction,

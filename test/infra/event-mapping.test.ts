@@ -1,4 +1,4 @@
-/** A mapping as people write it gives what the starter makes of it. */
+/** Compiles mappings as authors write them, and checks the input that they produce from an event. */
 
 import { evaluateExpression, type Expr } from '../../lib/core/plan/refs.ts';
 import { compileMapping, type EventShape } from '../../lib/infra/event-mapping.ts';
@@ -53,7 +53,7 @@ it('is typed by the workflow: what its input does not have does not compile', ()
     steadfast.triggerOnEvent(pattern, 'intake', { input: { anything: 'goes' } }),
     // @ts-expect-error a field is missing
     steadfast.triggerOnEvent(pattern, intake, { input: { what: '$.a' } }),
-    // @ts-expect-error a constant that it may not be
+    // @ts-expect-error a constant that the field's type does not allow
     steadfast.triggerOnEvent(pattern, intake, { input: { what: '$.a', from: 'elsewhere' } }),
     // @ts-expect-error the input has no such field
     steadfast.startQueue(intake, { input: { what: '$.a', from: 'event', more: '$.b' } }),

@@ -1,4 +1,4 @@
-/** Throw-away workflow folders, and a deployment's description without any. */
+/** Makes temporary workflow folders, and describes a deployment without folders. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ process.once('exit', () => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Writes files into a new folder that is removed with the process; returns its path. */
+/** Writes files into a new folder that is removed with the process. @returns its path */
 export function project(files: Readonly<Record<string, string>> = {}): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-infra-')));
   made.push(root);
@@ -21,7 +21,7 @@ export function project(files: Readonly<Record<string, string>> = {}): string {
   return root;
 }
 
-/** A module that exports a workflow of these agents, as discovery sees it. */
+/** The text of a module that exports a workflow of these agents. */
 export function workflowModule(name: string, agents: readonly string[], timeoutMs = 20_000): string {
   const declared = agents.map((agent) => ({ spec: { name: agent, timeoutMs } }));
   const workflow = { kind: 'steadfast:workflow', name, agents: declared };

@@ -1,6 +1,6 @@
 /**
- * The construct in somebody else's program: their app, their flags, twice in one stack, with their bus. Only
- * here are CloudFormation's own rules checked, for our app as well: loading them takes seconds.
+ * The construct in a foreign CDK app: other feature flags, two constructs in one stack, an existing bus. Only
+ * this file checks CloudFormation's own rules, also for our app, because loading them takes seconds.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { synthesize } from '../../lib/infra/synth.ts';
 import { AGENT_MODULE, FOUND, project, workflowModule } from './fixture.ts';
 import { findingsOf, Reader } from './template.ts';
 
-/** There is no cdk.json, and so none of its feature flags. */
+/** An app without cdk.json, and so without its feature flags. */
 const app = new App({ outdir: project(), context: { 'aws:cdk:bundling-stacks': [] } });
 const stack = new Stack(new Stage(app, 'Prod'), 'Shop');
 const bus = EventBus.fromEventBusArn(stack, 'Bus', 'arn:aws:events:eu-west-1:123456789012:event-bus/shop');
@@ -60,7 +60,7 @@ test('two of them have their own of everything', () => {
   expect(payments.deploymentName).not.toBe(reports.deploymentName);
 });
 
-/** Names that must be unique in the account; CloudFormation does not ensure this. */
+/** Properties whose values must be unique in the account; CloudFormation does not check that. */
 const NAMES = ['Name', 'QueueName', 'LogGroupName', 'AlarmName', 'DashboardName', 'TopicName', 'RoleName'];
 
 test('no name that they choose is that of both', () => {

@@ -1,4 +1,4 @@
-/** A grant grants something, or is refused with advice. */
+/** Every grant adds a permission, or is refused with advice. */
 
 import { AccountPrincipal, AnyPrincipal, type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -32,7 +32,7 @@ const roleOf = ({ stack }: Deployed, account: string): IGrantable =>
   Role.fromRoleArn(stack, `Role${account}`, `arn:aws:iam::${account}:role/shop`);
 
 describe('sending to the queue of a trigger', () => {
-  /** The permissions of the queue's own policy after a grant. */
+  /** The statements of the queue's policy after a grant. */
   const allowedBy = (on: Deployed, grantee: IGrantable): Statement[] => {
     const intake = on.steadfast.startQueue('order', { name: 'intake' });
     expect(intake.grantSend(grantee).success).toBe(true);

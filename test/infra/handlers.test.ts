@@ -1,6 +1,6 @@
 /**
- * The exports of agents' files, read in a process of its own: whatever one of them does, each gets an answer,
- * and a handler that differs from its agent's declaration is refused.
+ * Reading the exports of agents' files in a separate process: each file gets an answer, even if one ends the
+ * process, and a handler that differs from its agent's declaration is refused.
  */
 
 import { discoverWorkflows } from '../../lib/infra/discover.ts';

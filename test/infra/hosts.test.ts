@@ -1,4 +1,4 @@
-/** Functions of several agents: what they share, what each keeps, what is refused and reported. */
+/** Functions that host several agents: what the agents share, what each has alone, refusals and reports. */
 
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';

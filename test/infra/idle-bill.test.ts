@@ -1,4 +1,4 @@
-/** The cost of an idle deployment a month, with few agents and with many: its bound. */
+/** A bound of the monthly cost of an idle deployment, with few and with many agents. */
 
 import type { CostReport } from '../../bench/cost.ts';
 import { BILL_DEFAULTS, monthlyBills } from '../../bench/parts/bill.ts';
@@ -9,7 +9,7 @@ import { makeStack, Reader } from './template.ts';
 
 const counted = (resultOf('cost') as CostReport).cases[0]!.units;
 
-/** Synthesised resources for this many agents that are charged for while nothing happens. */
+/** Counts the resources that AWS charges for in an idle deployment with this many agents. */
 function idleCounts(
   agents: number,
   hosting: 'own' | 'shared',

@@ -1,4 +1,4 @@
-/** The permissions of a deployment with lanes, and the lanes that it refuses. */
+/** The permissions of a deployment with lanes, and refused lanes. */
 
 import { checkLanes, type FoundWorkflow } from '../../lib/infra/discovery.ts';
 import { FOUND } from './fixture.ts';
@@ -10,7 +10,7 @@ const inLane = (workflow: FoundWorkflow, atMost: number): FoundWorkflow => ({
   lanes: [{ workflow: workflow.name, name: 'customer', atMost }],
 });
 
-/** What each deciding function may delete from the table: the conditions. */
+/** The conditions under which each deciding function may delete from the table. */
 function deletions(workflows: readonly FoundWorkflow[]): unknown[] {
   const reader = new Reader(makeStack({ workflows: { ...FOUND, workflows } }));
   return ['Scheduler', 'Supervisor', 'Agents/pay', 'Agents/mail'].map((path) =>

@@ -1,4 +1,4 @@
-/** Files missing from an agent's bundle: synthesis names them, and settings include them. */
+/** Files that are missing from an agent's bundle: synthesis names them, and settings add them. */
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -39,7 +39,7 @@ function make(files: Readonly<Record<string, string>>, settings: AgentSettings =
   return { folder, warnings };
 }
 
-/** The agent's answer if nothing but its asset exists. */
+/** Runs the agent with only its asset. @returns its answer */
 function answerOf({ folder }: Made): unknown {
   const alone = mkdtempSync(join(tmpdir(), 'steadfast-alone-'));
   away.push(alone);
@@ -157,7 +157,7 @@ test.each([
   expect(() => make(all)).toThrow(remedy);
 });
 
-/** A package whose binary is in another package, like sharp's. */
+/** A package with its binary in another package, as sharp has. */
 const NATIVE = {
   'node_modules/image/package.json':
     '{"name":"image","main":"index.js","optionalDependencies":{"@image/linux":"1","@image/mac":"1"},"dependencies":{"deep":"2"}}',

@@ -1,5 +1,6 @@
 /**
- * A deployment that AWS would refuse halfway is refused before, and every accepted one is within all limits.
+ * A deployment that AWS would refuse halfway is refused at synthesis; every accepted one is within all
+ * limits.
  */
 
 import { Code, Function, Runtime } from 'aws-cdk-lib/aws-lambda';
@@ -16,7 +17,7 @@ import { makeApp, makeStack, Reader, type Resource, statementsIn } from './templ
 /** The longest possible name. */
 const agentName = (folder: string, n: number): string => `${folder}-${n}-`.padEnd(48, 'x');
 
-/** Folders of one workflow each, with this many agents that all send to each other. */
+/** Folders with one workflow each, with this many agents that all send to each other. */
 function foldersOf(counts: Readonly<Record<string, number>>, only = Object.keys(counts)): Discovery {
   const folders = only.map((folder) => ({
     folder,

@@ -1,6 +1,6 @@
 /**
- * Dashboard and alarms read the metrics that the roles emit (`aws/names.ts`; `test/aws/metrics.test.ts`
- * checks that they are emitted).
+ * Dashboard and alarms read only metrics that the roles write (`aws/names.ts`; `test/aws/metrics.test.ts`
+ * checks the writing).
  */
 
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * A template's permissions in the words of `permissions.ts`: roles and resources are named by their purpose,
- * not by their ids.
+ * Names a template's permissions as `permissions.ts` does: roles and resources by their purpose, not by their
+ * ids.
  */
 
 import { type Permission, StackPolicies } from '../../local/iam/stack-policies.ts';
@@ -15,7 +15,7 @@ import type { Row } from './permissions.ts';
 
 export const PLACE = { region: 'us-east-1', accountId: '000000000000' };
 
-/** A template as the local cloud sees it. */
+/** Resolves a template as the local cloud does. */
 export const resolved = (template: Json, stackName: string): ResolvedTemplate =>
   resolveTemplate(template, {
     stackName,
@@ -36,7 +36,7 @@ export function namerOf(template: ResolvedTemplate): Namer {
     resources.flatMap((each) => [...arnsOf(each)].map((arn) => [arn, nameOf(each)] as const)),
   );
   const agents = resources.filter(isQueueOfAgent).map(nameOf);
-  /** The meaning of a final wildcard: only the agents' queues, or it is left unchanged. */
+  /** Names a pattern with a final wildcard: the agents' queues, or unchanged. */
   const family = (pattern: string): string => {
     const taken = [...names].filter(([arn]) => arn.startsWith(pattern.slice(0, -1))).map(([, name]) => name);
     return taken.sort().join() === agents.toSorted().join() ? 'all queues' : pattern;

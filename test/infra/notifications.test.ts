@@ -1,4 +1,4 @@
-/** The way out to the addresses that starts give: only where a secret is named, and with few rights. */
+/** Notifications to the `callbackUrl` of starts: deployed only with a secret, with few permissions. */
 
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Steadfast } from '../../lib/infra/steadfast.ts';

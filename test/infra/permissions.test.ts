@@ -1,4 +1,4 @@
-/** The template allows what `permissions.ts` says and nothing else. */
+/** The template allows exactly the permissions in `permissions.ts`. */
 
 import type { Json } from '../../local/template/json.ts';
 import { linesOf, namerOf, policiesOf, resolved } from './named-permissions.ts';
@@ -6,7 +6,7 @@ import { PERMISSIONS } from './permissions.ts';
 import { makeStack, Reader, statementsIn } from './template.ts';
 
 const dev = new Reader(makeStack());
-/** Two workflows: their agents do not send to each other. */
+/** The agents of two workflows, which do not send to each other. */
 const AGENTS = { pay: ['pay', 'ship'], ship: ['pay', 'ship'], mail: ['mail'], 'steadfast-bulk': [] };
 
 test('each function may do what is listed, and nothing else', () => {

@@ -1,6 +1,6 @@
 /**
- * All permissions and their reasons. `permissions.test.ts` compares the template with these rows, both ways;
- * `test/e2e/permissions.test.ts` shows that each is needed, except those with an argument below.
+ * All permissions with their reasons. `permissions.test.ts` compares them with the template in both
+ * directions; `test/e2e/permissions.test.ts` shows that each is needed, except those with an argument below.
  */
 
 import { PREORDER_MAY_BE_IDLE } from './preorder-permissions.ts';
@@ -11,8 +11,8 @@ export interface Row {
   readonly who: string;
   readonly actions: readonly string[];
   /**
-   * `its …` is the function's own; `the queues of its workflows` are those of all agents it works with; `all
-   * queues` are the agents', by a prefix that no other queue's name has.
+   * `its …` belongs to the function alone; `the queues of its workflows` are those of all agents it works
+   * with; `all queues` are all agents' queues, by the prefix of their names.
    */
   readonly on: string;
   readonly because: string;
@@ -238,7 +238,7 @@ export const TRIGGER_PERMISSIONS = (triggers: Readonly<Record<string, TriggerRow
     ...deliveries(who, source),
   ]);
 
-/** Who sends messages to the queue of a trigger, or sets aside those that do not get there. */
+/** Permissions to send to a trigger's queue, or to set aside messages that cannot be delivered. */
 function deliveries(trigger: string, source: TriggerRows['source']): Row[] {
   if (source === 'none') return [];
   const actions = ['sqs:SendMessage'];

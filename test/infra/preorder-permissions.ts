@@ -1,9 +1,9 @@
-/** Permissions that an end-to-end run of order-fulfilment leaves unused, because it starts no preorder. */
+/** Permissions that an end-to-end run of order-fulfilment does not use, because it starts no preorder. */
 
 import type { Row } from './permissions.ts';
 
 const ORDER_AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'];
-/** The run starts no preorder: the default stack's own test does, and those of lanes do. */
+/** The rows. The tests of the default stack and of lanes do start preorders. */
 export const PREORDER_MAY_BE_IDLE: readonly Row[] = [
   ...[...ORDER_AGENTS, 'authorise-card', 'steadfast-bulk', 'scheduler', 'supervisor'].map((who) => ({
     who,

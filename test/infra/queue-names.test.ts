@@ -1,4 +1,4 @@
-/** Names of the agents' queues: each deployment has its own prefix, which functions and roles know. */
+/** Names of the agents' queues: each deployment has its own prefix, and functions and roles use it. */
 
 import { NestedStack, Stack } from 'aws-cdk-lib/core';
 import { agentQueues } from '../../lib/aws/agent-queues.ts';

@@ -1,5 +1,6 @@
 /**
- * Agents whose work is declared: found without a file, bundled, hosted by secret, and their read permissions.
+ * Declared agents: they are found without a file, bundled, hosted together if they share a secret, and may
+ * read only that secret.
  */
 
 import { agentEntry, bundleDeployment, hostEntry } from '../../lib/infra/bundle.ts';

@@ -1,14 +1,14 @@
 /**
- * No template has a property that CloudFormation does not know in every region: there the whole stack would
- * be refused.
+ * Templates use only properties that CloudFormation supports in every region, because otherwise a region
+ * refuses the whole stack.
  */
 
 import { Tags } from 'aws-cdk-lib/core';
 import { makeStack, Reader } from './template.ts';
 
 /**
- * Type → properties that its schema lacks in some region. Found by cfn-lint, over the
- * schemas of all regions of June 2026.
+ * Properties by type that are missing in some region's schema. Found by cfn-lint in the schemas of all
+ * regions, June 2026.
  */
 const UNKNOWN_SOMEWHERE: Readonly<Record<string, readonly string[]>> = {
   // us-gov-east-1, us-gov-west-1

@@ -1,6 +1,6 @@
 /**
- * Agents in other languages: what synthesis reads about them, what it refuses, their permissions, the
- * contents of their image.
+ * Agents in other languages: what synthesis reads and refuses, their permissions, the contents of their
+ * image.
  */
 
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Triggers that send messages to executions: what they are compiled to, and what is refused of them. */
+/** Triggers that send messages to executions: their compiled form and refusals. */
 
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import {

@@ -1,4 +1,4 @@
-/** Possible settings: for single agents, and for a deployment as a whole. */
+/** The settings of single agents and of a deployment. */
 
 import { type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -18,7 +18,7 @@ const mappingOf = (reader: Reader, name: string): Record<string, unknown> =>
     .find(({ Properties }) => JSON.stringify(Properties['EventSourceArn']).includes(`Agents${name}Queue`))!
     .Properties;
 
-/** A stack of the user's with a function in it, which may become an agent's. */
+/** A user's stack with a function that may become an agent's. */
 function foreign(): { stack: Stack; own: (timeout?: Duration) => Function } {
   const stack = new Stack(makeApp(), 'Test');
   const own = (timeout?: Duration): Function =>

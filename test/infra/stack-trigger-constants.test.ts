@@ -1,4 +1,4 @@
-/** A stack's own trigger is refused at synthesis if its workflow never takes its constants. */
+/** Synthesis refuses a stack's trigger whose constants its workflow's input can never accept. */
 
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { Duration } from 'aws-cdk-lib/core';
@@ -20,7 +20,7 @@ const shape = {
   certain: certainOf(jsonSchemaOf(input, 'input'), input),
   required: ['day', 'n'],
 };
-/** Discovery in another process passes it on as JSON. */
+/** Copies the workflows through JSON, as discovery in another process does. */
 const workflows = JSON.parse(
   JSON.stringify(FOUND.workflows.map((one) => (one.name === 'report' ? { ...one, input: shape } : one))),
 ) as typeof FOUND.workflows;

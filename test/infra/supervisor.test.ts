@@ -1,4 +1,4 @@
-/** The supervisors of a deployment: how many, how often they sweep, who may call one. */
+/** The supervisors of a deployment: their number, how often they sweep, who may call one. */
 
 import { Duration } from 'aws-cdk-lib/core';
 import { DEFAULT_SUPERVISORS, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WAKE_SHARDS } from '../../lib/aws/names.ts';

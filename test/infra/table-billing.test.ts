@@ -1,4 +1,4 @@
-/** A table that is paid for by the hour: its capacity, its floor, and when it is worth it. */
+/** A table with provisioned capacity: its capacity, its minimum, and when it is cheaper. */
 
 import { Annotations } from 'aws-cdk-lib/assertions';
 import { PRICES } from '../../bench/parts/prices.ts';

@@ -34,7 +34,7 @@ export const makeApp = (): App =>
     context: { 'aws:cdk:bundling-stacks': [] },
   });
 
-/** The removal policy of a stage like 'dev', and of one like 'prod'. */
+/** Removal policies, of a stage like 'dev' and of one like 'prod'. */
 export const FATES = { dev: RemovalPolicy.DESTROY, prod: RemovalPolicy.RETAIN } as const;
 
 export const makeStack = (props: Partial<SteadfastStackProps> = {}): SteadfastStack =>
@@ -84,8 +84,8 @@ export class Reader {
   }
 
   /**
-   * `action resource`, one line each; a resource is named by its logical id without the hash, plus what
-   * follows.
+   * The permissions of a role as lines `action resource`. A resource is named by its logical id without the
+   * hash, and what follows it.
    */
   matrixOf(path: string): string[] {
     return this.statementsOf(path)
@@ -114,8 +114,8 @@ interface Findings {
   }[];
 }
 /**
- * A name that the compiler does not follow: the types of cdk-nag include those of every service of AWS, two
- * fifths of the lines that it would read.
+ * A variable, so that the compiler does not read cdk-nag's types: they include every AWS service, two fifths
+ * of all lines.
  */
 const NAG: string = 'cdk-nag';
 const { AwsSolutionsChecks } = (await import(NAG)) as {

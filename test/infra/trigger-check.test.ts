@@ -1,4 +1,4 @@
-/** A trigger is refused before any start if its workflow's input never takes its constants. */
+/** A trigger is refused when it is declared if its workflow's input can never accept its constants. */
 
 import { discoverWorkflows } from '../../lib/infra/discover.ts';
 import { handlersIn } from '../../lib/infra/handlers.ts';

@@ -1,4 +1,4 @@
-/** Each kind of trigger in the template: what reaches which queue, what is set aside, who is notified. */
+/** Each kind of trigger in the template: its queue, where undeliverable events go, who is notified. */
 
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -29,7 +29,7 @@ const daily = steadfast.triggerOnSchedule(
 );
 const messages = steadfast.startQueue('order', { idempotencyKey: '$.body.orderId' });
 const reader = new Reader(stack);
-/** The bucket of large values excluded. */
+/** The buckets except that of large values. */
 const bucketsIn = (read: Reader): Resource[] =>
   read.ofType('AWS::S3::Bucket').filter(({ id }) => !/Values/.test(id));
 const logical = (path: string, type = 'AWS::SQS::Queue'): string => reader.one(type, path).id;

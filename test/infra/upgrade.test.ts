@@ -1,7 +1,7 @@
 /**
- * Resources that contain data or are known outside keep their identity over an upgrade: CloudFormation
- * replaces a resource if its logical id changes, or one of the properties that it cannot change in place. A
- * table would return empty, a queue would lose its messages, a topic its subscribers, an API its address.
+ * Resources that contain data or are known outside survive an upgrade. CloudFormation replaces a resource if
+ * its logical id changes, or a property that cannot change in place: a table would be empty, a queue would
+ * lose its messages, a topic its subscribers, an API its address.
  *
  * If this test fails, change the construct back. If the replacement is intended, write into OPERATIONS.md
  * what happens to a running deployment, and only then change the list.
@@ -22,7 +22,7 @@ interface Stateful {
   /** The consequence for a running deployment. */
   readonly loss: string;
 }
-/** Types that contain something, or that others know by its name. */
+/** Types of resources that contain data, or whose name is used outside. */
 const STATEFUL: Readonly<Record<string, Stateful>> = {
   'AWS::DynamoDB::GlobalTable': {
     // An index is not replaced but rebuilt, and meanwhile the supervisor is blind.
@@ -80,7 +80,9 @@ const ACCESS_LOG = {
   ],
 };
 
-/** The deployed resources: logical id, type, and what would replace them; one agent represents all. */
+/**
+ * The deployed resources, with logical id, type, and the changes that replace them. One agent represents all.
+ */
 const DEPLOYED: Readonly<Record<string, object>> = {
   SteadfastStateTable0D45A083: {
     Type: 'AWS::DynamoDB::GlobalTable',
@@ -106,7 +108,7 @@ const DEPLOYED: Readonly<Record<string, object>> = {
   SteadfastAuditLogs8385C4A5: { Type: 'AWS::Logs::LogGroup' },
 };
 
-/** A trigger's resources: messages that wait in a replaced queue are lost. */
+/** Adds a trigger: messages in a replaced queue of it would be lost. */
 const withTrigger = (stack: SteadfastStack): SteadfastStack => {
   stack.steadfast.startQueue('order');
   return stack;
@@ -117,7 +119,7 @@ const TRIGGER: Readonly<Record<string, object>> = {
   SteadfastTriggersorderqueueLogs4CE78127: { Type: 'AWS::Logs::LogGroup' },
 };
 
-/** Replaces a function's own resources. */
+/** The resources of an agent in a container, instead of a function's. */
 const CONTAINER: Readonly<Record<string, object>> = {
   SteadfastAgentspayContainerLogs7BAFA966: { Type: 'AWS::Logs::LogGroup' },
 };
@@ -129,7 +131,7 @@ const identityOf = ({ Type, Properties }: Resource): object => {
 /** One agent represents all. */
 const OTHER_AGENTS = /\/Agents\/(ship|mail)\//;
 
-/** The losses of deploying this template over one of the list, one line each. */
+/** Lists what a deployment of this template over the listed one would lose, one line each. */
 function losses(reader: Reader, listed = DEPLOYED): string[] {
   const stateful = reader.all.filter(
     ({ Type, Metadata }) => Type in STATEFUL && !OTHER_AGENTS.test(Metadata?.['aws:cdk:path'] ?? ''),
@@ -173,7 +175,7 @@ test('an agent that moves into a container keeps its queues', () => {
   expect(losses(new Reader(stack), { ...kept, ...CONTAINER })).toEqual([]);
 });
 
-/** Type or a queue's purpose → what becomes of it. */
+/** The removal policy of each type, and of each queue's purpose. */
 const fates = (reader: Reader): Record<string, unknown> => {
   const kindOf = ({ Type, Metadata }: Resource): string =>
     Type === 'AWS::SQS::Queue'

@@ -1,4 +1,4 @@
-/** The bucket of large values, as the template has it. */
+/** The bucket of large values in the template. */
 
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Stack } from 'aws-cdk-lib/core';

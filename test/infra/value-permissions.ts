@@ -1,4 +1,4 @@
-/** Who may do what with the bucket of large values, and why: the rows of `permissions.ts` about it. */
+/** The rows of `permissions.ts` about the bucket of large values. */
 
 import type { Row } from './permissions.ts';
 
@@ -61,7 +61,7 @@ const CALLERS = [
   'scheduler',
   'supervisor',
 ];
-/** No value of the example is large, and none is 35 days old. */
+/** Rows that may stay unused, because the example has no large value, and none that is 35 days old. */
 export const VALUES_MAY_BE_IDLE: readonly Row[] = [
   ...CALLERS.flatMap(VALUES),
   ...AUDIT_OF_VALUES,

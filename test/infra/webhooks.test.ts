@@ -1,4 +1,4 @@
-/** The way in for third parties in the template: one open route, throttled, a function with few rights. */
+/** Webhooks in the template: one public route, throttled, and a function with few permissions. */
 
 import { onWebhook, type DeclaredTrigger } from '../../lib/author/triggers/trigger-declaration.ts';
 import { hmacSha256 } from '../../lib/author/triggers/webhook.ts';

@@ -1,6 +1,6 @@
 /**
- * The outside world that the deployed example includes: who may call it, its permissions, and the message of
- * a stage without it.
+ * The outside world in the deployed example: who may call it, its permissions, and the message of a stage
+ * without it.
  */
 
 import { addWorld, withoutWorld } from '../../examples/gallery/outside-world.ts';

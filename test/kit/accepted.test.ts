@@ -1,4 +1,4 @@
-/** Work that a service accepts: no process waits, and nothing before it is undone while it acts. */
+/** Accepted work: no process waits for it, and no earlier step is undone while it acts. */
 
 import {
   accepted,
@@ -46,7 +46,7 @@ interface Job {
   stopped?: number;
 }
 
-/** A service that accepts a job, takes a while for it, and is probed by the key alone. */
+/** A service that accepts a job, takes time to do it, and is probed by its key alone. */
 function jobs({
   lasts = 3 * MINUTE,
   advances = true,
@@ -100,7 +100,7 @@ const declined: CrashOptions<object>['scenario'] = (trial, given) => {
   return trial.start(given);
 };
 
-/** A trial whose service uses the trial's clock. */
+/** A test whose service uses the test's clock. */
 function film1(options: { lasts?: number; advances?: boolean } = {}) {
   let clock = (): number => 0;
   const service = jobs({ ...options, now: () => clock() });

@@ -1,4 +1,7 @@
-/** Correct agents survive a fault at every point; each planted mistake of an agent's author is found. */
+/**
+ * `crashEverywhere`: correct agents survive a fault at every point, and each planted mistake of an agent is
+ * found.
+ */
 
 import { agent, askPerson, type AttemptContext, done, notDone, PermanentError, workflow } from 'steadfast';
 import { crashEverywhere, type CrashOptions, externalWorld } from 'steadfast/testing';
@@ -20,7 +23,7 @@ const soldOut: NonNullable<CrashOptions<Input>['scenario']> = (trial, given) => 
   return trial.start(given);
 };
 
-/** The result of a fault at every point of a run of correct agents. */
+/** Runs `crashEverywhere` with correct agents. */
 const ofGoodAgents = (options: Partial<CrashOptions<Input>>): ReturnType<typeof crashEverywhere> => {
   const { world, agents } = goodAgents();
   return crashEverywhere(bookTrip, { input, agents, world, ...options });

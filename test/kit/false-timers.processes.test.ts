@@ -1,4 +1,4 @@
-/** The kit in a process whose timers were faked before it was loaded, as a set-up of Jest does. */
+/** The kit works in a process whose timers were faked before it was loaded, as by a Jest set-up. */
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

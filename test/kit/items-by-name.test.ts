@@ -1,6 +1,4 @@
-/**
- * How `crashEverywhere` names items of lists: by the list's step and their place, as their author knows them.
- */
+/** `crashEverywhere` names items of lists by the list's step and their index. */
 
 import { PermanentError, workflow } from 'steadfast';
 import { crashEverywhere, type CrashOptions } from 'steadfast/testing';
@@ -22,7 +20,7 @@ const group = (what: 'agent' | 'workflow') =>
     w.step('mail', confirmTrip, { flight: 'none', hotel: 'several' }, { after: [rooms] });
   });
 
-/** A trip whose undo does nothing, and whose last step fails for good. */
+/** Runs a trip with an undo that does nothing and a last step that fails permanently. */
 async function left(what: 'agent' | 'workflow', guests: readonly string[], only?: string) {
   const { world, agents } = goodAgents();
   const forgets = bookHotel.handler({

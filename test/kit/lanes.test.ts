@@ -1,4 +1,6 @@
-/** A lane in a user's test: one at a time, and no crash leaves an execution in the queue or admits two. */
+/**
+ * A lane in a user's test: it admits one execution at a time; no crash leaves one in the queue or admits two.
+ */
 
 import { agent, workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';
@@ -16,7 +18,7 @@ const booking = workflow(
   (w) => w.step('book', book, w.input).output,
 );
 
-/** @returns the agent, and how many executions of the lane have acted at the same time */
+/** @returns an agent, and the most executions of the lane that acted at the same time */
 function observed() {
   const world = externalWorld();
   const [inside, most] = [new Set<string>(), { at: 0 }];

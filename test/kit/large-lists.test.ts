@@ -1,4 +1,4 @@
-/** Outputs of a list that were too large to be kept: nothing else is read instead. */
+/** Outputs of a list that were too large to store: a step that reads them gets no other value instead. */
 
 import { agent, and, eq, exists, orElse, required, type Workflow, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';

@@ -1,7 +1,4 @@
-/**
- * Values that no record contains, in a workflow's own tests: they are stored outside the table, as in a
- * deployment.
- */
+/** In a workflow's tests, large values are stored outside the table, as in a deployment. */
 
 import { agent, workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';

@@ -1,7 +1,6 @@
 /**
- * An effect that comes after its caller has given up: if it is as late as an agent's `lateEffectWithin`
- * allows, it does no harm; if it is later, it does, and is found if the test's author says how slow the
- * service is.
+ * An effect that occurs after its caller has given up: within the agent's `lateEffectWithin` it does no harm;
+ * a later one does, and is found if the test says how slow the service is.
  */
 
 import { done, notDone, PermanentError } from 'steadfast';

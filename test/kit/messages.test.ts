@@ -1,4 +1,4 @@
-/** Messages in the users' test kit: sent, taken, and the same under a crash at every point. */
+/** Messages in the test kit: sending and taking them, with a crash at every point. */
 
 import { agent, workflow } from 'steadfast';
 import { crashEverywhere, testWorkflow } from 'steadfast/testing';

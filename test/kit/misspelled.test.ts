@@ -1,4 +1,4 @@
-/** Names that no compiler has checked are refused by the test kit: of an agent's parts and of faults. */
+/** The test kit refuses misspelled names of an agent's parts and of faults, for users without a compiler. */
 
 import { testWorkflow } from 'steadfast/testing';
 import { bookHotel, bookTrip, confirmTrip, goodAgents } from './trip.ts';

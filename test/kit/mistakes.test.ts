@@ -1,7 +1,4 @@
-/**
- * How much `crashEverywhere` finds: mistakes of agents' authors, which are all found, and correct agents of
- * every kind, which are never accused.
- */
+/** `crashEverywhere` finds all of these mistakes in agents, and reports no correct agent of any kind. */
 
 import {
   agent,
@@ -30,7 +27,7 @@ import * as z from 'zod/mini';
 
 type Work = (ctx: AttemptContext, world: ExternalWorld, output?: unknown) => Promise<unknown>;
 
-/** Properties of an agent that may be right or wrong; the rest of it is right. */
+/** The properties of an agent that may be right or wrong; all others are right. */
 interface Ways {
   readonly effect?: 'idempotent' | 'probed' | 'unsafe';
   readonly execute?: Work;
@@ -38,15 +35,12 @@ interface Ways {
   readonly undo?: Work;
   readonly recovery?: readonly ReturnType<typeof retry | typeof askPerson>[];
 }
-/**
- * The ways through the workflow: to success, back after a later step's failure, canceled, and with a lost
- * first answer.
- */
+/** The ways through the workflow: success, undo after a later step's failure, cancel, a lost first answer. */
 const ALL_WAYS = ['there', 'back', 'canceled', 'unheard'] as const;
 type Way = (typeof ALL_WAYS)[number];
 
 interface Mistake extends Ways {
-  /** The way that reveals it. */
+  /** The way on which the mistake shows. */
   readonly way: Way;
   readonly is: 'lost' | 'doubled';
 }
@@ -64,7 +58,7 @@ const right = {
     (await world.find(ctx.idempotencyKey)) === undefined ? notDone() : done({}),
 };
 
-/** The step in question, then one that may fail. */
+/** Runs a workflow of the tested step and one that may fail. */
 async function strike(ways: Ways, through: readonly Way[]): Promise<CrashReport[]> {
   const { effect = 'idempotent', recovery } = ways;
   const {

@@ -1,4 +1,4 @@
-/** Work that a service accepted and never does fails with a reason, which other steps may read. */
+/** If a service accepts work and never does it, the step fails with a reason that other steps can read. */
 
 import { accepted, agent, failed, notDone, orElse, required, retry, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';

@@ -1,4 +1,4 @@
-/** `null` is an input like any other: it is not replaced by the step's default input. */
+/** An explicit input `null` is not replaced by the step's default input. */
 
 import { agent, eq, askPerson, PermanentError, retry, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';

@@ -1,4 +1,4 @@
-/** What follows a failure, as users test it: reported once, whatever dies, by a service without keys. */
+/** On-failure steps in a user's test: one report at a service without keys, whichever process dies. */
 
 import { agent, concat, done, notDone, orElse, PermanentError, workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';

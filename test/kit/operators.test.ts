@@ -1,4 +1,4 @@
-/** An operator's acts on an execution, in a user's test. */
+/** Operators' commands in a user's test. */
 
 import { testWorkflow, type WorkflowTest } from 'steadfast/testing';
 import { bookHotel, bookTrip, confirmTrip, goodAgents, type Input } from './trip.ts';

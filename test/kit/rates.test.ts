@@ -1,4 +1,4 @@
-/** The rate of an agent in a user's test: the pace, and that no crash doubles or loses anything. */
+/** An agent's rate in a user's test: its pace; no crash doubles or loses work. */
 
 import { agent, workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';

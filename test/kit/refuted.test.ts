@@ -1,4 +1,4 @@
-/** A refuted finding no longer decides anything: a person's retry after a wrong answer. */
+/** After a person retries a step with a wrong answer, that answer no longer decides anything. */
 
 import { accepted, agent, cannotTell, done, notDone, running, workflow } from 'steadfast';
 import { testWorkflow, type TestRun } from 'steadfast/testing';

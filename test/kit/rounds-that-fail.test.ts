@@ -1,4 +1,6 @@
-/** Rounds whose step may fail, and does: the answers of the successful ones are its output. */
+/**
+ * Rounds of a step that may fail: if one fails, the outputs of the successful rounds are the step's output.
+ */
 
 import { agent, exists, not, orElse, PermanentError, required, retry, workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';

@@ -1,4 +1,4 @@
-/** Rounds that wait for their messages, as people see, pause, end and retry them. */
+/** Rounds that wait for messages: how people see, pause, end and retry them. */
 
 import { agent, eq, orElse, received, workflow } from 'steadfast';
 import { crashEverywhere, testWorkflow } from 'steadfast/testing';
@@ -12,7 +12,7 @@ const writeNote = agent('write', {
   effect: 'idempotent',
   timeout: '30s',
 });
-/** The service that keeps the notes, and what it was asked to take back. */
+/** The service that stores the notes, and the undos that it was asked for. */
 const writer = () => {
   const texts: string[] = [];
   const undone: string[] = [];

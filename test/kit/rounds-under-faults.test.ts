@@ -1,4 +1,4 @@
-/** Rounds under a fault at every point: none is lost, doubled, or left in effect. */
+/** With a fault at every point, no round is lost or doubled, or leaves an effect that should be undone. */
 
 import { PermanentError } from 'steadfast';
 import { crashEverywhere } from 'steadfast/testing';

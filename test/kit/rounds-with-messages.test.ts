@@ -1,4 +1,4 @@
-/** Rounds that begin with messages, as their users say them: a status machine whose time a message moves. */
+/** Rounds that begin with messages in a user's test: a state machine whose deadline a message moves. */
 
 import { agent, eq, received, workflow } from 'steadfast';
 import { crashEverywhere, type RunState, testWorkflow } from 'steadfast/testing';

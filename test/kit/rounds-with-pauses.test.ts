@@ -1,4 +1,4 @@
-/** The pause between two rounds: after each that does not end them, and after no other. */
+/** The pause after a round: it follows every round except the last. */
 
 import { agent, type Condition, eq, exists, gte, not, orElse, type Ref, retry, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';
@@ -10,7 +10,7 @@ const Answer = z.object({ state: z.string(), round: z.number() });
 type Answered = z.infer<typeof Answer>;
 const ask = agent('ask', { input: Asked, output: Answer, effect: 'none', undo: 'none' });
 
-/** Answers 'done' the n-th time. */
+/** An agent that answers 'done' the n-th time. */
 function askedUntil(times: number) {
   let round = 0;
   return ask.handler({
@@ -30,7 +30,7 @@ const polling = (until: Until<Answered>, maxRounds = 10) =>
 
 const isDone: Until<Answered> = (last) => eq(last.state, 'done');
 
-/** The whole minutes that an execution took: the rest is seconds. */
+/** The whole minutes that an execution took. */
 async function minutes(run: Awaited<ReturnType<ReturnType<typeof testWorkflow>['start']>>): Promise<number> {
   const { execution } = (await run.records()).state;
   const ms = (execution.endedAt ?? Number.NaN) - execution.startedAt;

@@ -1,4 +1,4 @@
-/** Rounds: another execution after each that succeeded, and undone in reverse. */
+/** Rounds: each successful child execution is followed by another; they are undone in reverse order. */
 
 import {
   eq,
@@ -16,7 +16,7 @@ import { testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 import { batch, check, copier, copy, copying, keeping, reader, reading, readPage } from './rounds.ts';
 
-/** A person is asked about each round that fails. */
+/** A workflow that asks a person about each failed round. */
 const asking = workflow('asking', { input: z.object({}), within: '1d' }, (w) => {
   const { output } = w.repeat(
     'batches',

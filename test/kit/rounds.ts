@@ -1,4 +1,4 @@
-/** Workflows with rounds, and agents that are their outside world. */
+/** Workflows with rounds, and agents that record their effects. */
 
 import { agent, eq, exists, not, PermanentError, required, retry, workflow } from 'steadfast';
 import { externalWorld } from 'steadfast/testing';
@@ -65,7 +65,7 @@ export const copying = workflow('copying', { input: z.object({}), within: '1d' }
   return { rounds: batches.output.rounds };
 });
 
-/** The same, but its batches stay: nothing of them is undone. */
+/** The same, but its batches are never undone. */
 export const keeping = workflow('keeping', { input: z.object({}), within: '1d' }, (w) => {
   const batches = w.repeat(
     'batches',

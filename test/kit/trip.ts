@@ -1,4 +1,4 @@
-/** A workflow to test the test kit with: a trip that is booked in two places and then confirmed. */
+/** A workflow for testing the test kit: a trip that is booked at two services and then confirmed. */
 
 import {
   type AgentOptions,
@@ -42,7 +42,7 @@ export const bookTrip: Workflow<Input> = workflow('book-trip', { input: Input, w
   return { mail: confirm.output.mail };
 });
 
-/** Agents that obey their declarations, on an outside world of their own. */
+/** Correct agents with their own outside world. */
 export function goodAgents(): { world: ExternalWorld; agents: readonly TestAgent[] } {
   const world = externalWorld();
   return {

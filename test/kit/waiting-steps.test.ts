@@ -1,6 +1,6 @@
 /**
- * A test sees steps that no agent performs as production has them; a fault at any point loses and doubles
- * nothing of them.
+ * Steps without an agent behave in a test as in production, and a fault at any point neither loses nor
+ * doubles their work.
  */
 
 import { done, notDone, PermanentError, retry, workflow, type Workflow } from 'steadfast';

@@ -1,4 +1,7 @@
-/** The test kit drives the production roles: what a user sees of a run, and how a test can influence it. */
+/**
+ * `testWorkflow`: what a user sees of a run, and how a test can influence it. The kit drives the production
+ * roles.
+ */
 
 import { PermanentError, TransientError } from 'steadfast';
 import { testWorkflow, type WorkflowTest } from 'steadfast/testing';

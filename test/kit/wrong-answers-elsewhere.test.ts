@@ -1,7 +1,4 @@
-/**
- * Answers that are not outputs, other than a plain step's: of the items of a list, of on-failure steps; and
- * inputs that are refused when the time of their step is over.
- */
+/** Invalid outputs of list items and of on-failure steps, and refused inputs after a step's `within`. */
 
 import {
   agent,

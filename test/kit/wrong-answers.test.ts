@@ -1,6 +1,6 @@
 /**
- * Agents' answers that are not outputs: the work is done, so a person is asked before anything of it is
- * undone (S6, S10), and values that JSON leaves out are no reason for that.
+ * An agent returns an invalid output: the work may be done, so a person is asked before any undo (S6, S10).
+ * Values that JSON leaves out do not make an output invalid.
  */
 
 import { agent, type AgentOptions, done, askPerson, useAgent, withInput, workflow } from 'steadfast';
@@ -23,7 +23,7 @@ interface Ways {
   readonly probe?: () => unknown;
 }
 
-/** A step before it, then the step in question, whose agent gives the test's answer. */
+/** Runs a step and then the tested step, whose agent gives the test's answer. */
 async function charged(answer: (n: number) => unknown, ways: Ways = {}) {
   const world = externalWorld();
   let answers = 0;

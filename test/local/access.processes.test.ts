@@ -1,6 +1,6 @@
 /**
- * A running cloud refuses requests that the template's policies do not allow: on the wire, to AWS's own
- * services, and visibly.
+ * A local cloud refuses requests that the template's policies do not allow, also those of AWS's own services,
+ * and reports each refusal.
  */
 import { DynamoDBClient, ExecuteStatementCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
@@ -16,7 +16,7 @@ function stackWithout(...logicalIds: string[]): ReturnType<typeof template> {
   return stack;
 }
 
-/** Takes an action out of a role's own policy. */
+/** Removes an action from a role's policy. */
 function take(stack: ReturnType<typeof template>, roleId: string, action: string): void {
   const role = stack.Resources[roleId]?.Properties as
     | { Policies: { PolicyDocument: Document }[] }

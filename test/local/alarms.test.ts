@@ -1,4 +1,4 @@
-/** Alarms of a local cloud: evaluated by the minute, treating silence as the template says, and announced. */
+/** Alarms of a local cloud: evaluation each minute, missing data, notifications. */
 import { Alarms, type AlarmState } from '../../local/alarms/alarms.ts';
 import { MetricStore } from '../../local/metrics/metric-store.ts';
 import type { Queue } from '../../local/sqs/queue.ts';
@@ -59,7 +59,7 @@ function cloud(...alarms: (readonly [string, object])[]) {
     clock,
   });
   all.start();
-  /** A minute in which the metric has these values. */
+  /** The alarm's state after a minute in which the metric has these values. */
   const minute = (...values: number[]): AlarmState | undefined => {
     for (const value of values) metrics.add(METRIC, value);
     clock.advance(MINUTE);

@@ -1,4 +1,4 @@
-/** A function sees only the contents of its asset: the project around the assembly is out of its reach. */
+/** A function can load only the contents of its asset, not packages of the project around the assembly. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCloud } from '../../local/cloud.ts';

@@ -1,10 +1,10 @@
-/** Objects, and the events about them; events and schedules that cannot be delivered. */
+/** Buckets and their events; events and schedules that cannot be delivered. */
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { readAwsCall } from '../../local/gateway/aws-call.ts';
 import { cloudFor, template } from './fixture.ts';
 
 /**
- * The fixture's stack with a bucket that sends events and one that does not, a rule that listens, and
+ * The fixture's stack with a bucket that sends events and one that does not, a rule for these events, and
  * unreachable targets.
  */
 function stack(): ReturnType<typeof template> {

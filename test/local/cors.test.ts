@@ -1,7 +1,4 @@
-/**
- * Pages of other origins: the local API's answers, its refusals, and the preflights that it refuses as API
- * Gateway does.
- */
+/** The local API's answers to pages of other origins: allowed, refused, and preflights, as API Gateway's. */
 import { request as send } from 'node:http';
 import { HttpApis } from '../../local/http/http-api.ts';
 import { type Listening, listen } from '../../local/http/servers.ts';
@@ -38,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** The function names an origin of its own, which no API with a configuration passes on. */
+/** Calls an API whose function sets its own CORS headers; an API with a CORS configuration removes them. */
 async function ask(api: Partial<ApiSpec>, init: RequestInit, path = '/orders'): Promise<Response> {
   const spec: ApiSpec = { logicalId: 'Api', apiId: 'a', stage: '$default', cors: CORS, routes: [], ...api };
   const invoke = async (event: string) => {
@@ -169,7 +166,7 @@ test.each([
   expect([answered, asked.length]).toEqual([status, status === 204 ? 1 : 0]);
 });
 
-/** Uses a name that a page's own name server gave this machine: `fetch` would replace it by the right one. */
+/** Sends a foreign Host, as after DNS rebinding; `fetch` would correct it. */
 const called = (host: string): Promise<number | undefined> =>
   new Promise((answered, failed) => {
     const { port } = server;

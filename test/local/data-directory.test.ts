@@ -1,6 +1,6 @@
 /**
- * The remains of a cloud that was killed together with its guardian are removed by the next start on its
- * data.
+ * After a cloud was killed together with its guardian, the next start on the same data removes what they left
+ * behind.
  */
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDataDirectory } from '../../local/data-directory.ts';
 
-/** No process has this id. */
+/** A process id that no process has. */
 const DEAD = 2 ** 30;
 let data: string;
 beforeEach(() => {

@@ -1,4 +1,7 @@
-/** kill -9 of a whole local cloud: nothing of it survives, not even a stopped function; its data does. */
+/**
+ * After kill -9 of a whole local cloud, none of its processes survives, not even a stopped one; its data
+ * does.
+ */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

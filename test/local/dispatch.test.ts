@@ -1,5 +1,6 @@
 /**
- * How events reach functions: batches, windows and caps of a mapping; retries of asynchronous invocations.
+ * How functions get events: batches, windows and concurrency limits of a mapping; retries of asynchronous
+ * invocations.
  */
 import { endOfWork } from '../../local/cloud.ts';
 import { AsyncInvoker } from '../../local/lambda/async-invoke.ts';
@@ -22,7 +23,7 @@ const QUEUE = {
 const done: InvocationResult = { ok: true, payload: 'null' };
 const failed: InvocationResult = { ok: false, kind: 'error', error: { errorType: 'E', errorMessage: 'no' } };
 
-/** A function with slots whose answers the test gives. */
+/** A function with a number of slots, whose answers the test gives. */
 class Target implements BatchTarget {
   freeSlots: number;
   readonly events: string[][] = [];

@@ -1,7 +1,4 @@
-/**
- * The bus delivers numbers exactly as written, whichever way an event came in and whatever part of it goes
- * out.
- */
+/** The event bus delivers numbers unchanged, for every source of events and every part that a target gets. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Control } from '../../local/control/control.ts';

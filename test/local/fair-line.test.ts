@@ -1,4 +1,6 @@
-/** Which message is next: by the rule, in any order, and with as many groups as messages. */
+/**
+ * The fair line chooses the next message by its rule, in random orders, even with as many groups as messages.
+ */
 
 import * as fc from 'fast-check';
 import { FairLine } from '../../local/sqs/fair-line.ts';
@@ -8,7 +10,7 @@ interface Waiting {
   readonly group: string;
 }
 
-/** The rule as written, over all that wait. */
+/** A simple implementation of the rule, which searches all waiting messages. */
 class Naive {
   #waiting: Waiting[] = [];
   readonly underWork: Waiting[] = [];

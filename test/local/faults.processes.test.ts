@@ -1,4 +1,4 @@
-/** Faults on request: killed, frozen, slowed, throttled and ambiguous, at exact points. */
+/** Faults at exact points: kill, freeze, delay, throttling, ambiguous answers. */
 import type { Cloud } from '../../local/cloud.ts';
 import { cloudFor, Lines, until } from './fixture.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -30,7 +30,7 @@ const settled = async () =>
     cloud.control.functions().every((each) => each.processes.every((process) => process.state === 'idle')),
   );
 const drained = async () => await until('the queue is empty', () => cloud.control.peek('work').length === 0);
-/** How often the worker's second write happened for an order. */
+/** The number of the worker's second writes for an order. */
 const doneCount = async (id: string) => {
   const result = await fetch(cloud.gatewayUrl, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** A tiny hand-written assembly: one table, queues, three functions, an API, a bus rule, a schedule. */
+/** A small hand-written assembly: one table, queues, three functions, an API, a bus rule, a schedule. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -62,7 +62,7 @@ const statement = (action: string | string[], resource: unknown): object => ({
 
 const arnOf = (logicalId: string): object => ({ 'Fn::GetAtt': [logicalId, 'Arn'] });
 
-/** A role that Lambda may assume; it may write logs and do what the statements say. */
+/** A role that Lambda may assume, with permission to write logs and these statements. */
 function role(...statements: object[]): { Type: string; Properties: Record<string, unknown> } {
   return {
     Type: 'AWS::IAM::Role',
@@ -315,7 +315,7 @@ export async function cloudFor(
   };
 }
 
-/** The functions' log lines, as something to wait for. Every line is returned once, in order. */
+/** Lets a test wait for the functions' log lines. Every line is returned once, in order. */
 export class Lines {
   readonly #lines: string[] = [];
   readonly #waiting: { readonly pattern: RegExp; readonly resolve: (line: string) => void }[] = [];
@@ -333,7 +333,7 @@ export class Lines {
   }
 }
 
-/** Waits for an event of the operating system or another process that sends no notification. */
+/** Polls for a condition of the operating system or another process that sends no notification. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpAt = Date.now() + 8000;
   while (!(await holds())) {

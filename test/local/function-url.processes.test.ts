@@ -1,6 +1,4 @@
-/**
- * A function's own address: the function's event, who may call it, and the answer to a page from elsewhere.
- */
+/** Function URLs: the function's event, who may call, and the answer to pages of other origins. */
 import { awsSignature } from '../../lib/api/authorization.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import type { Denial } from '../../local/iam/access.ts';
@@ -49,7 +47,7 @@ afterAll(async () => await end());
 
 const call = (path: string, init: RequestInit = {}, output = 'Url'): Promise<Response> =>
   fetch(new URL(path, cloud.outputs[output]), init);
-/** Signs like a process of a function. */
+/** A `fetch` that signs as a function's process does. */
 const signedBy = (accessKeyId: string): typeof fetch =>
   awsSignature({
     region: 'us-east-1',

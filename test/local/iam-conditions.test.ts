@@ -1,4 +1,4 @@
-/** Conditions of a policy statement. */
+/** IAM's conditions in policy statements. */
 import type { Context } from '../../local/iam/match.ts';
 import type { StackPolicies } from '../../local/iam/stack-policies.ts';
 import type { Json } from '../../local/template/json.ts';

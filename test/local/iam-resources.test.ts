@@ -1,4 +1,4 @@
-/** Policies of resources, and the principals they are for. */
+/** IAM's resource policies and their principals. */
 import type { Context } from '../../local/iam/match.ts';
 import type { StackPolicies } from '../../local/iam/stack-policies.ts';
 import type { Json } from '../../local/template/json.ts';

@@ -1,4 +1,4 @@
-/** IAM's decisions, asked through the policies of small stacks. */
+/** IAM's decisions about requests, by the policies of small stacks. */
 import type { Json } from '../../local/template/json.ts';
 import { allow, ask, deny, FN, inline, none, QUEUE, stack, TABLE } from './policies.ts';
 

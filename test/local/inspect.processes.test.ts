@@ -1,7 +1,4 @@
-/**
- * Observing a running local cloud: a function that a debugger may attach to, and notices that tables were
- * written.
- */
+/** Observing a local cloud: attaching a debugger to a function, and notices of writes to tables. */
 import { cloudFor } from './fixture.ts';
 import { freePort } from '../../local/processes/free-port.ts';
 

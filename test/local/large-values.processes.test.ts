@@ -1,5 +1,5 @@
 /**
- * The deployed bundles with values that are too large for a record: through S3's HTTP, with the roles'
+ * The deployed bundles store values that are too large for a record in S3, over HTTP, with the roles'
  * permissions.
  */
 

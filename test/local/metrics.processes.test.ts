@@ -1,6 +1,6 @@
 /**
- * Metrics of the local cloud: programs write some into their logs, the platform measures some, and
- * GetMetricData returns them.
+ * The local cloud's metrics, from programs' logs and from its own measurements, as GetMetricData returns
+ * them.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Something that is switched off for a time comes back by itself: nobody has to ask for it. */
+/** A resource that is switched off for a time is switched on by itself. */
 
 import { Outages } from '../../local/control/outages.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -1,4 +1,4 @@
-/** The policies of a small stack, and a way to ask them. */
+/** Makes the policies of a small stack, and checks requests against them. */
 import type { Context } from '../../local/iam/match.ts';
 import { StackPolicies } from '../../local/iam/stack-policies.ts';
 import type { Json } from '../../local/template/json.ts';
@@ -14,7 +14,7 @@ const TRUST = {
 
 export type Resources = Record<string, { Type: string; Properties: Record<string, Json> }>;
 
-/** A function with a role, a table and a queue, and further requested resources. */
+/** A stack of a function with a role, a table and a queue, and these resources. */
 export function stack(role: Record<string, Json>, more: Resources = {}): StackPolicies {
   const resources: Resources = {
     Table: { Type: 'AWS::DynamoDB::Table', Properties: {} },
@@ -43,7 +43,7 @@ export const allow = (Action: Json, Resource: Json = '*', more: Record<string, J
 });
 export const deny = (Action: Json, Resource: Json = '*'): Json => ({ Effect: 'Deny', Action, Resource });
 
-/** 'yes', or why not. */
+/** 'yes', or the reason of the refusal. */
 export function ask(
   policies: StackPolicies,
   action: string,

@@ -14,7 +14,7 @@ const place: StackPlace = {
   functionUrl: (logicalId) => `http://${logicalId}.function`,
 };
 
-/** Resolves one value as an output of a stack with a few resources. */
+/** Resolves a value as an output of a stack with a few resources. */
 function resolve(value: Json, more: Record<string, Json> = {}): string | undefined {
   const template: Json = {
     Parameters: {

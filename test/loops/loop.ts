@@ -1,18 +1,17 @@
 /**
- * A published loop for Step Functions, written as a workflow and run in memory.
- *
- * Owns: the definition of a loop, agents that record each call. Does not own: the loops.
+ * Types and agents for published Step Functions loops that are rewritten as workflows and run in memory.
+ * Owns: the type of a loop, agents that record each call. Does not own: the loops.
  */
 
 import { agent, type DeclaredAgent, type Workflow } from 'steadfast';
 import { type TestAgent, testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
-/** A cycle of states, in a file of `aws-samples/<repository>` on GitHub; copies of one count once. */
+/** A cycle of states in a file of `aws-samples/<repository>` on GitHub; copies count once. */
 export interface Loop {
   readonly from: string;
   readonly states: readonly string[];
-  /** Runs it to its end. Absent: it cannot be written. */
+  /** Runs it to its end. Absent if it cannot be written as a workflow. */
   readonly play?: () => Promise<Played>;
   /** The agents' calls, in order. */
   readonly calls?: string;
@@ -54,7 +53,7 @@ export class Services {
     return declared;
   }
 
-  /** @param answers of the person who is asked, an hour apart */
+  /** @param answers the person's answers, an hour apart */
   async play<I>(workflow: Workflow<I>, input: NoInfer<I>, answers: readonly object[] = []): Promise<Played> {
     const trial = testWorkflow(workflow, { agents: this.agents });
     const run = await trial.start(input);

@@ -10,13 +10,13 @@ const Page = z.object({ keys: z.array(Text), token: z.optional(Text) });
 const Key = z.object({ key: Text });
 type Paged = z.infer<typeof Token>;
 
-/** Three pages of two keys. */
+/** Returns a page: there are three, of two keys each. */
 const page = ({ token = '1' }: Paged): z.infer<typeof Page> => ({
   keys: [`a${token}`, `b${token}`],
   ...(token === '3' ? {} : { token: String(Number(token) + 1) }),
 });
 
-/** One round after the other, until one has no token for the next. */
+/** A workflow of rounds until a page has no token. */
 const overPages = (round: Workflow<Paged, Paged>): Workflow<object> =>
   workflow(`${round.name}s`, { input: Empty, within: '1d' }, (w) => {
     w.repeat(
@@ -33,7 +33,7 @@ const overPages = (round: Workflow<Paged, Paged>): Workflow<object> =>
 
 const ROUND = { input: Token, within: '2h' } as const;
 
-/** A page, and one call for all its items. */
+/** For each page, one call for all its items. */
 async function inOne(list: string, act: string) {
   const services = new Services();
   const lists = services.agent(list, Token, Page, page);
@@ -46,7 +46,7 @@ async function inOne(list: string, act: string) {
   return services.play(overPages(round), {});
 }
 
-/** A page, and a call for each of its items. */
+/** For each page, one call for each item. */
 async function oneByOne(list: string, act: string, concurrency = 40) {
   const services = new Services();
   const lists = services.agent(list, Token, Page, page);
@@ -59,7 +59,7 @@ async function oneByOne(list: string, act: string, concurrency = 40) {
   return services.play(overPages(round), {});
 }
 
-/** A page, and two steps for each of its items. */
+/** For each page, two steps for each item. */
 async function inTwoSteps(list: string, read: string, write: string) {
   const services = new Services();
   const lists = services.agent(list, Token, Page, page);
@@ -76,7 +76,7 @@ async function inTwoSteps(list: string, read: string, write: string) {
   return services.play(overPages(round), {});
 }
 
-/** An agent alone. */
+/** Each page is one call of an agent. */
 async function agentAlone() {
   const services = new Services();
   const lists = services.agent('list', Token, Page, page);
@@ -99,8 +99,7 @@ const Names = z.object({ names: z.array(Text), marker: z.optional(Text) });
 const Versions = z.object({ name: Text, count: z.int() });
 
 /**
- * Pages of functions; for each matching one, delete the oldest version until three are left: a loop in a
- * loop.
+ * A loop in a loop: for each matching function of each page, deletes the oldest version until three are left.
  */
 async function oldVersions() {
   const services = new Services();
@@ -134,7 +133,7 @@ async function oldVersions() {
 const From = z.object({ offset: z.int(), limit: z.int() });
 const Rows = z.object({ rows: z.int(), offset: z.int() });
 
-/** By offset; it ends with a page that is not full, or with an empty one, of which nothing is kept. */
+/** Pages by offset. The last page is not full; an empty one adds no output. */
 async function byOffset() {
   const services = new Services();
   const gets = services.agent('get', From, Rows, ({ offset }) => ({
@@ -157,7 +156,7 @@ async function byOffset() {
   return services.play(parts, { offset: 0, limit: 10 });
 }
 
-/** A `for` over a list, which a workflow writes as a list. */
+/** A `for` over items, written as a list. */
 async function forEach() {
   const services = new Services();
   const reads = services.agent('read', Key, Key, (input) => input);

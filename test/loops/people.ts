@@ -5,7 +5,7 @@ import { testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 import { Empty, type Loop, Services, Text } from './loop.ts';
 
-/** A reminder until the task is done is an option of the question. */
+/** Reminders until a task is done, written as an option of the approval. */
 async function reminded() {
   const tasks = workflow('tasks', { input: Empty, within: '30d' }, (w) => {
     w.approval('task', { within: '20d', remindEvery: '4h' });
@@ -23,7 +23,7 @@ const Feedback = z.object({ approved: Text, message: Text });
 const Draft = z.object({ text: Text });
 const Asked = z.object({ text: Text, token: Text });
 
-/** A person reads a text, and says "regenerate" until it is right. */
+/** A person reads a text, and asks for a new one until it is right. */
 async function regenerate() {
   const services = new Services();
   const reads = services.agent('read', Empty, Draft, () => ({ text: 't' }));
@@ -76,7 +76,7 @@ const Asks = z.object({ of: Text, token: Text });
 const Turn = z.object({ trigger: Text, last: Text });
 const Said = z.object({ trigger: Text });
 
-/** A machine of three statuses: each round is the step of one status, and returns the next. */
+/** A state machine of three statuses: each round does the step of one status, and returns the next status. */
 function openRequest(services: Services) {
   const routes = services.agent('route', Asks, Empty, () => ({}));
   const turn = workflow('turn', { input: Turn, within: '5d' }, (w) => {
@@ -111,7 +111,7 @@ async function opened() {
   return services.play(openRequest(services), { trigger: 'initial', last: 'initial' }, answers);
 }
 
-/** A cancel, which asks until the answer is one of two. */
+/** A cancellation that asks until the answer is one of two. */
 function cancelRequest(services: Services) {
   const cancels = services.agent('cancel', z.object({ token: Text }), Empty, () => ({}));
   const asking = workflow('asking-to-cancel', { input: Empty, within: '5d' }, (w) => {
@@ -133,7 +133,7 @@ function cancelRequest(services: Services) {
   });
 }
 
-/** A machine around that machine: reopened, with its history, when a cancellation is rejected. */
+/** A state machine around the other: it reopens, with its history, when a cancellation is rejected. */
 async function serviceRequest() {
   const services = new Services();
   const opens = openRequest(services);

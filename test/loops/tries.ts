@@ -1,4 +1,4 @@
-/** Loops that try again: for a lock, until it is in stock, until a model serves, until the time is over. */
+/** Loops that try again: until a lock is free, an item is in stock, a model serves, or the time is over. */
 
 import { eq, exists, ne, not, PermanentError, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';
@@ -7,7 +7,7 @@ import { Empty, type Loop, Services, Text } from './loop.ts';
 
 const Status = z.object({ status: Text });
 
-/** A lane does what a home-made semaphore does: five at once, and the sixth waits for a place. */
+/** A lane instead of a hand-made semaphore: five run at once, and the sixth waits. */
 async function semaphore() {
   const services = new Services();
   const works = services.agent('work', Empty, Empty, () => ({}));
@@ -34,7 +34,7 @@ async function semaphore() {
 
 const Reservation = z.object({ status: Text });
 
-/** Reserves until it is in stock; each time it is not, the customer gets a mail. */
+/** Reserves an item until it is in stock, with a mail to the customer after each failure. */
 async function untilInStock() {
   const services = new Services();
   let asked = 0;
@@ -63,7 +63,7 @@ async function untilInStock() {
   return services.play(shipping, {});
 }
 
-/** Polls until it serves; starts it if it is stopped. */
+/** Polls a model until it serves, and starts it if it is stopped. */
 async function untilHosted() {
   const services = new Services();
   const states = ['TRAINED', 'STARTING_HOSTING', 'HOSTED'];
@@ -81,7 +81,7 @@ async function untilHosted() {
   return services.play(hosting, {});
 }
 
-/** Reads until it has all fields; missing ones are written. */
+/** Reads a configuration, and writes missing fields, until it has all. */
 async function untilConfigured() {
   const services = new Services();
   let written = false;
@@ -102,7 +102,7 @@ async function untilConfigured() {
   return services.play(configuring, {});
 }
 
-/** An idempotency key replaces "wait until the other execution of this order is over". */
+/** An idempotency key instead of a loop that waits for another execution of the same order. */
 async function sameKey() {
   const services = new Services();
   const works = services.agent('work', Empty, Empty, () => ({}));
@@ -118,7 +118,7 @@ async function sameKey() {
 
 const Timer = z.object({ continue: z.boolean() });
 
-/** Load until a timer ends it; a load that fails does not matter. */
+/** Generates load until a time is over, ignoring failures. */
 async function load() {
   const services = new Services();
   let asked = 0;

@@ -37,7 +37,7 @@ let receiver: Service;
 let record: Partial<Execution> | undefined;
 let handler: ReturnType<typeof notificationsHandler>;
 
-/** The table, which has one execution, and the queue. */
+/** A fake AWS: a table with one execution, and the queue. */
 const answersAsAws: Answer = (response, asked) => {
   const item = record === undefined ? {} : { Item: executionItem({ ...EXECUTION, ...record }, 1) };
   const isRead = String(asked.headers['x-amz-target']).endsWith('GetItem');

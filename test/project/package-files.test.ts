@@ -1,4 +1,4 @@
-/** The exports of an author's file, for either kind of module. */
+/** Reading the exports of an author's file, as an ES module or CommonJS. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Functions that are invoked and messages that are published: the requests to AWS, and its answers. */
+/** Declared agents that invoke functions or publish messages: their requests to AWS, and its answers. */
 
 import * as z from 'zod/mini';
 import { perform } from '../../lib/agent/author-code.ts';

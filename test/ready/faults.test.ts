@@ -1,6 +1,6 @@
 /**
- * Declared requests under faults: a process that dies at every point, and a service that misbehaves at
- * random. The payment service acts on every request; the mail service acts once for a key.
+ * Declared requests under faults: a process that dies at every point, and a service that fails at random. The
+ * payment service acts on every request; the mail service, once for each key.
  */
 
 import { crashEverywhere, testWorkflow, type TestRun } from 'steadfast/testing';
@@ -37,7 +37,7 @@ beforeEach(() => {
 
 const keyIn = ({ path = '' }: Asked): string => path.split('/')[2] ?? '';
 
-/** It acts, and then reports it. */
+/** Acts, and reports success. */
 const act: Answer = (response, asked) => {
   const standing = charges.filter((entry) => entry.key === keyIn(asked) && !entry.undone);
   const key = String(asked.headers['idempotency-key']);
@@ -130,7 +130,7 @@ it('S10 takes back what was done, also then', async () => {
   expect(Object.keys(report.ends)).toEqual(['compensated']);
 });
 
-/** A generator of its own, so that a failing seed fails again. */
+/** A seeded generator, so that failures are reproducible. */
 const randomOf = (seed: number) => {
   let state = seed;
   return (most: number): number => {
@@ -140,7 +140,7 @@ const randomOf = (seed: number) => {
 };
 
 const json = { 'content-type': 'application/json' };
-/** It acts, but reports something else, or nothing. */
+/** Faults after the act: a wrong report, or none. */
 const AFTER: readonly Answer[] = [
   (response) => response.destroy(),
   gives(500),
@@ -155,14 +155,14 @@ const AFTER: readonly Answer[] = [
   },
   gives(409, '{"code":"in-use"}'),
 ];
-/** It does nothing, and reports that. */
+/** Faults instead of the act. */
 const INSTEAD: readonly Answer[] = [
   ...AFTER.filter((_, at) => at !== 5),
   gives(429, '', { 'retry-after': '2' }),
   gives(503, '', { 'retry-after': 'Wed, 21 Oct 2037 07:28:00 GMT', date: 'Wed, 21 Oct 2037 07:27:58 GMT' }),
   gives(425),
 ];
-/** A response that is never sent: the work is done, but not reported. */
+/** A response that is never sent, for work that is done but not reported. */
 const unsaid = { writeHead: () => ({ end: () => undefined }) } as never;
 
 it('S6 loses and doubles nothing over a service that answers at random', async () => {

@@ -1,7 +1,4 @@
-/**
- * The meaning of each answer, and of each missing one, for the work: over a real server, as
- * docs/HTTP-AGENTS.md says.
- */
+/** The outcome of each answer and of each missing answer, over a real server, as in docs/HTTP-AGENTS.md. */
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -29,7 +26,7 @@ const closes: Answer = (response) => response.destroy();
 const abort = new AbortController();
 const hangs: Answer = () => abort.abort();
 
-/** An answer; its meaning for execute, for a probe, for an undo, of a service that can be probed. */
+/** An answer, and its outcome for execute, probe and undo of a service with a probe. */
 const ANSWERS: readonly (readonly [string, Answer, string, string, string])[] = [
   ['200', gives(200, OK), 'done', 'done', 'compensated'],
   ['201', gives(201, OK), 'done', 'done', 'compensated'],

@@ -1,5 +1,5 @@
 /**
- * Ten calls of services in public Step Functions definitions, each by an agent without code: AWS gets the
+ * Ten service calls of public Step Functions definitions, each made by an agent without code: AWS gets the
  * same request. Read at step-functions-workflows-collection 83bbec48.
  */
 

@@ -1,4 +1,4 @@
-/** Tests which requests are sent, to whom, and which are not: addresses, redirects, encoding, secrets. */
+/** Which requests a declared agent sends and refuses to send: addresses, redirects, encoding, secrets. */
 
 import { concat, type HttpAgentOptions, secret } from '../../lib/index.ts';
 import { isPublic } from '../../lib/ready/addresses.ts';
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterAll(() => service.stop());
 
 type Options = ReturnType<typeof charging>;
-/** One charge, as it was requested. */
+/** Makes one charge. @returns the request */
 async function sent(execute: Options['execute'], more: Partial<Options> = {}): Promise<Asked | string> {
   const report = await called(charging(service.url, { execute, ...more }));
   return report.kind === 'done' || report.kind === 'wrong-answer'
@@ -186,7 +186,7 @@ describe('S17 a secret', () => {
     for (const one of [auth, vault]) forget(one);
   });
   const aws = (): void => void Object.assign(process.env, SSM, { AWS_ENDPOINT_URL: service.url });
-  /** AWS and the service are one server here. */
+  /** Answers for AWS and for the service, with one server. */
   const answering = (value: () => string, status = () => 200): void => {
     service.answer = (response, one) => {
       const call = one.headers['x-amz-target'];

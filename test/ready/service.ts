@@ -1,4 +1,4 @@
-/** A service over HTTP for tests, and one call of an agent whose requests to it are declared. */
+/** An HTTP service for tests, and a call of an agent with declared requests to it. */
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -61,7 +61,7 @@ export const Charge = z.object({ amount: z.number() });
 export const Paid = z.object({ paymentId: z.string() });
 type Options = HttpAgentOptions<z.infer<typeof Charge>, z.infer<typeof Paid>>;
 
-/** Charges are posted, found by their key, and deleted. */
+/** Declared requests that post a charge, find it by its key, and delete it. */
 export const charging = (url: string, more: Partial<Options> = {}): Options => ({
   input: Charge,
   output: Paid,
@@ -91,7 +91,7 @@ interface Calling {
   readonly token?: string;
 }
 
-/** The report of one call. */
+/** Makes one call of the agent. @returns its report */
 export async function called(options: Options, calling: Calling = {}): Promise<Report> {
   const { call = 'execute', signal = new AbortController().signal, net, token } = calling;
   const { declared, work } = declareHttp('charge', options);
@@ -115,7 +115,7 @@ export async function called(options: Options, calling: Calling = {}): Promise<R
   });
 }
 
-/** A report by its outcome and its code. */
+/** The outcome and code of a report. */
 export function outcomeIn(report: Report): string {
   const code = 'failure' in report ? ` ${report.failure?.code ?? ''}` : '';
   if (report.kind === 'failed') return `${report.permanent ? 'permanent' : 'transient'}${code}`;

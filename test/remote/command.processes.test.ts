@@ -1,4 +1,4 @@
-/** A call as a process: every answer, every ending without one, and that nothing of it is left. */
+/** A remote agent as a process: every answer, every end without an answer, and no process left behind. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -187,11 +187,11 @@ describe('nothing of it is left', () => {
       return false;
     }
   };
-  /** Resolves as soon as the kernel says so; the runner ends a test that waits in vain. */
+  /** Resolves once the process is gone. */
   async function dead(pid: number): Promise<void> {
     while (isAlive(pid)) await new Promise((next) => setImmediate(next));
   }
-  /** Two programs of one group, which report their ids. */
+  /** Starts two programs of one group, and reports their ids. */
   const PAIR = `sleep 1000 & echo "{\\"progress\\":\\"$! $$\\"}"; wait`;
   const pidsOf = (token: unknown): number[] => String(token).split(' ').map(Number);
 

@@ -1,5 +1,5 @@
 /**
- * The page about remote agents is true: its service in Python works, and the code accepts what its tables
+ * The page about remote agents is correct: its Python service works, and the code accepts what its tables
  * list.
  */
 

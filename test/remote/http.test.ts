@@ -1,5 +1,6 @@
 /**
- * A call as a request: which status and which broken connection means "not done", and which means nothing.
+ * A remote agent over HTTP: which statuses and broken connections mean "not done", and which leave the
+ * outcome unknown.
  */
 
 import { once } from 'node:events';
@@ -61,7 +62,7 @@ const gives =
     response.writeHead(status, headers).end(body);
   };
 const here = (): RemoteTarget => ({ url: `${address}/agent` });
-/** Nothing is known, and the remote may still be at work. */
+/** The expected report if the outcome is unknown and the remote may still be at work. */
 const unknown = (code: string, message = /is unknown/) => ({
   kind: 'unknown',
   codeReturned: false,

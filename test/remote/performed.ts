@@ -1,4 +1,4 @@
-/** The report of one call of a remote agent, and what its context received meanwhile. */
+/** Makes a call of a remote agent. Returns its report, and what its context received. */
 
 import * as z from 'zod/mini';
 import { agent, remoteAgent, type RemoteTarget } from '../../lib/index.ts';

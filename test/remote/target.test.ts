@@ -1,4 +1,4 @@
-/** Accepted declarations of a remote agent; all others are refused with the allowed values. */
+/** Declaring a remote agent: accepted targets, and refusals that name the allowed values. */
 
 import { remoteAgent, type RemoteTarget } from '../../lib/index.ts';
 import { declared } from './performed.ts';

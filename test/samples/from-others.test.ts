@@ -1,7 +1,7 @@
 /**
- * Hard workflows that other engines publish, each with a fault and an end. Read at temporalio/samples-go
- * 27ab4ba8, temporalio/subscription-workflow-project-template-go 02448ba7, restatedev/examples 0553503a,
- * Azure/azure-functions-durable-extension 082a9aa9.
+ * Difficult workflows published by other engines, each run with faults to its end. Read at
+ * temporalio/samples-go 27ab4ba8, temporalio/subscription-workflow-project-template-go 02448ba7,
+ * restatedev/examples 0553503a, Azure/azure-functions-durable-extension 082a9aa9.
  */
 
 import { PermanentError } from 'steadfast';

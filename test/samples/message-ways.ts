@@ -1,4 +1,4 @@
-/** Ways through those of the hard workflows that take messages. */
+/** Test runs of the sample workflows that take messages. */
 
 import { alarm } from '../../examples/from-others/alarm.ts';
 import { chat } from '../../examples/from-others/chat.ts';
@@ -14,7 +14,7 @@ const SUBSCRIPTION = {
   input: CUSTOMER,
   answers: { charge: () => ({ chargeId: 'c-1' }) },
 };
-/** Moves of a payment, by its status and a message; any other pair changes nothing. */
+/** The moves of a payment, by status and message. Any other pair changes nothing. */
 const MOVES: Readonly<Record<string, object>> = {
   'new pay': { status: 'completed', pays: true, refunds: false },
   'new cancel': { status: 'canceled', pays: false, refunds: false },

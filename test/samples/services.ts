@@ -1,7 +1,6 @@
 /**
- * Services in memory for all agents of a workflow: each acts once for a key, is found by it, and takes back.
- *
- * Owns: what they did. Does not own: what they answer (each test), the workflow.
+ * Services in memory for all agents of a workflow. Each acts once for a key, can be probed by the key, and
+ * can undo. Owns: the record of effects. Does not own: the answers (each test), the workflow.
  */
 
 import { accepted, done, notDone, running, type Workflow } from 'steadfast';
@@ -13,11 +12,11 @@ export type Answers = Readonly<Record<string, (input: never) => unknown>>;
 export interface Services {
   readonly agents: readonly TestAgent[];
   readonly world: ExternalWorld;
-  /** Effects in order; one that was taken back has an exclamation mark. */
+  /** The effects in order; an undone one has an exclamation mark. */
   readonly deeds: () => string[];
 }
 
-/** Probes of accepted work before it is over. */
+/** After this many probes, accepted work is done. */
 const ASKED = 2;
 
 export function servicesFor(workflow: Workflow, answers: Answers = {}): Services {

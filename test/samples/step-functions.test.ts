@@ -1,6 +1,6 @@
 /**
- * Ten public Step Functions samples as workflows: each ends as its definition does, and undoes the effects
- * that its definition leaves; a fault at any point loses and doubles nothing. Read at
+ * Ten public Step Functions samples as workflows: each ends as its definition does, but also undoes the
+ * effects that the definition leaves. A fault at any point neither loses nor doubles work. Read at
  * step-functions-workflows-collection 83bbec48.
  */
 

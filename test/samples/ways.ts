@@ -1,8 +1,7 @@
 /**
- * Ways through published workflows that are written as ours: each ends as it must, also with a fault at the
- * places where a process may die or an answer be lost.
- *
- * Owns: how a way is played and judged. Does not own: the ways, the workflows, the services (`services.ts`).
+ * Runs published workflows, rewritten as ours, along given ways, without faults and with a fault wherever a
+ * process may die or an answer be lost, and checks the end. Owns: running and judging a way. Does not own:
+ * the ways, the workflows, the services (`services.ts`).
  */
 
 import type { Workflow } from 'steadfast';
@@ -25,7 +24,7 @@ export interface Way {
   /** Effects outside, sorted unless `inOrder`; those with an exclamation mark were undone. */
   readonly deeds: string;
   readonly inOrder?: true;
-  /** Why a fault may change the end: a time that is over during it. */
+  /** Why a fault may change the end: a deadline that passes meanwhile. */
   readonly mayEndOtherwise?: string;
 }
 
@@ -43,7 +42,7 @@ export const timed =
     return await play(trial, input);
   };
 
-/** Places that are tried in a way, at equal distances; the longest has 1,200. */
+/** How many fault places of a way are tried, at equal distances; the longest way has 1,200. */
 const POINTS = 25;
 
 export function playWays(ways: readonly Way[]): void {

@@ -1,4 +1,4 @@
-/** The built-in plans of a deployment are data: here the builder makes them, and checks them. */
+/** A deployment's built-in plans, stored as data, equal those that the builder makes. */
 
 import type { Agent } from '../../lib/core/plan/agent.ts';
 import type { Ref } from '../../lib/author/references.ts';

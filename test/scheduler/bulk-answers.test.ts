@@ -1,4 +1,4 @@
-/** Answers in bulk: incidents and approvals, each answered once, and in which name. */
+/** Bulk answers to incidents and approvals: each is answered once; who is recorded. */
 
 import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,4 +1,4 @@
-/** A bank that refuses, executions that fail because of it, and bulk actions about them. */
+/** For tests of bulk actions: a bank that refuses orders, and executions that fail because of it. */
 
 import type { BulkCommand } from '../../lib/core/operators/bulk.ts';
 import type { Bulks } from '../../lib/core/ports.ts';
@@ -55,7 +55,7 @@ export const make = (h: World, command: BulkCommand, more: object) =>
   makeBulk(h.scheduler, { command, by: ann, ...more });
 export const RETRY: BulkCommand = { action: 'retry', reason: 'the bank is back' };
 
-/** Confirms, and drives everything to its end. */
+/** Confirms the bulk action, and runs all to its end. */
 export async function confirmed(h: World, id: string, as: 'confirm' | 'answer' = 'confirm') {
   await confirmBulk(h.scheduler, id, as, ann);
   const { executionId } = await showBulk(h.scheduler, id);

@@ -1,6 +1,5 @@
 /**
- * Bulk actions: which executions they select, that nothing acts before confirmation, and that each execution
- * gets the command once.
+ * Bulk actions: which executions they select, no act before the confirmation, one command for each execution.
  */
 
 import { STATUS_GROUPS } from '../../lib/core/operators/list-filter.ts';

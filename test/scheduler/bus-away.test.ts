@@ -1,4 +1,7 @@
-/** Executions go on while the event bus takes nothing (L4); announcements wait for the wake time. */
+/**
+ * While the event bus refuses all events, executions continue (L4), and announcements are retried at the wake
+ * time.
+ */
 
 import * as z from 'zod/mini';
 import { workflow } from '../../lib/author/builder/workflow.ts';
@@ -10,7 +13,7 @@ import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts'
 const MINUTE = 60_000;
 const undo = async (): Promise<void> => undefined;
 
-/** A bus that can be taken away. */
+/** A bus that the test can switch off. */
 function aBus() {
   const bus = { isAway: false };
   const taken = async (take: () => Promise<void>): Promise<void> => {
@@ -26,7 +29,7 @@ function aBus() {
   return { bus, on };
 }
 
-/** Sweeps once a minute; a refused announcement comes again. */
+/** Lets time pass with a sweep each minute; refused announcements are redelivered. */
 async function minutes(h: Harness, many: number): Promise<void> {
   for (let minute = 0; minute < many; minute += 1) {
     const under = [h.sweep(), ...h.sent.splice(0).map((send) => h.deliver(send))];

@@ -1,4 +1,4 @@
-/** Questions of callbacks and approvals: what closes them, when they are asked again, who waits. */
+/** Questions of callbacks and approvals: what closes them, when they are asked again, what waits for them. */
 
 import * as z from 'zod/mini';
 import { workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,7 +1,4 @@
-/**
- * Steps that wait for a time or for the external party, on the production roles: a wait, a callback, an
- * approval.
- */
+/** Timers, callbacks and approvals, on the production roles. */
 
 import * as z from 'zod/mini';
 import { eq, type Ref } from '../../lib/author/references.ts';

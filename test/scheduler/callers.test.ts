@@ -1,4 +1,4 @@
-/** Commands, resolutions and answers are recorded with their authors, whom history and events show. */
+/** Commands and answers are recorded with their callers, and history and events show them. */
 
 import { explain } from '../../lib/explain/why.ts';
 import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';

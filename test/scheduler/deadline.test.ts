@@ -1,6 +1,6 @@
 /**
- * Behind a point of no return the deadline ends nothing: a person is asked, and every
- * answer leads forward (L1, S10).
+ * After a point of no return, the deadline does not end the execution: a person is asked, and every answer
+ * leads forward (L1, S10).
  */
 
 import { explain } from '../../lib/explain/why.ts';

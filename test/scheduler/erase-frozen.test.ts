@@ -1,4 +1,4 @@
-/** A process that was frozen while its execution was finished, and erased, begins nothing of it again. */
+/** A process that was frozen while its execution ended and was erased starts no work of it again. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
@@ -32,7 +32,9 @@ function world(of: Workflow) {
 }
 type World = ReturnType<typeof world>;
 
-/** The ports of a process that freezes at its first call of this kind: before it, or before its answer. */
+/**
+ * The ports of a process that freezes at its first call of this kind, before the call or before its answer.
+ */
 function frozen(h: World, call: 'read' | 'write' | 'create', when: 'before' | 'after') {
   let thaw = (): void => undefined;
   const thawed = new Promise<void>((resolve) => {
@@ -103,7 +105,7 @@ describe('a claim', () => {
 });
 
 describe('the start of a child', () => {
-  /** The next acts of a process that has read the execution when it was new. */
+  /** Records what a process does next that read the execution when it was new. */
   async function begun() {
     const h = world(parent);
     const execution = await h.begin({}, 'k');

@@ -1,4 +1,4 @@
-/** Acts of others between two calls of an erasure: it erases only what it has found to be over. */
+/** Other processes act between two calls of an erasure: it erases only an execution that has ended. */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
@@ -102,7 +102,7 @@ type World = ReturnType<typeof world>;
 const items = [1, 2];
 const KEY = 'order-1';
 
-/** Checks that every value that a record names exists. */
+/** Checks that every stored value named in a record exists. */
 async function expectWhole(h: World): Promise<void> {
   const ids = (await h.found()).flatMap((one) => (one.kind === 'execution' ? [one.execution.id] : []));
   for (const id of ids) {
@@ -115,7 +115,7 @@ async function interleaved(
   prepared: () => Promise<{
     readonly h: World;
     readonly id: string;
-    /** @returns whether an execution is under way from then on */
+    /** Another process's act. @returns whether it leaves an execution in progress */
     readonly other: () => Promise<boolean>;
   }>,
 ): Promise<number> {

@@ -1,4 +1,4 @@
-/** An ended execution is erased with all that it ran, whichever process dies meanwhile. */
+/** Erasing an ended execution with all its child executions, even if processes die meanwhile. */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';

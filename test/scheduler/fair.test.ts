@@ -1,4 +1,4 @@
-/** Fair shares: the group of an execution, from its input to each of its messages. */
+/** Fair shares: an execution's group goes from its input into each of its messages. */
 
 import * as z from 'zod/mini';
 import { bankTransfer } from '../../examples/bank-transfer/workflow.ts';

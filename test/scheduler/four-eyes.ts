@@ -1,5 +1,5 @@
 /**
- * Shared by the tests of callers and of four eyes: workflows that ask another person, people, and their
+ * For tests of callers and of four eyes: workflows with an approval by another person, people, and their
  * commands.
  */
 
@@ -85,7 +85,7 @@ export const statusOf = async (h: Harness, id: string, step: string): Promise<st
   (await h.state(id)).steps[step]?.status;
 export const peopleOf = async (h: Harness, id: string) => (await h.state(id)).execution.people;
 
-/** A tree with both children under way. */
+/** Starts a parent execution whose two children are running. */
 export async function grown(
   by: Caller = ann,
   work: typeof NOTHING = NOTHING,

@@ -1,4 +1,7 @@
-/** A person's input below another execution fits its agent, even in a workflow that runs nowhere else. */
+/**
+ * A value that a person gives for a step of a child execution is checked by the agent's schema, even if the
+ * workflow only runs as a child.
+ */
 
 import * as z from 'zod/mini';
 import { declareAgent } from '../../lib/core/plan/agent.ts';

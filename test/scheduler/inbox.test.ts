@@ -1,6 +1,5 @@
 /**
- * Questions to a person or another system, on the production roles: their entries in the inbox, reminders,
- * and the default without an answer.
+ * Questions on the production roles: their inbox entries, reminders, and the default if there is no answer.
  */
 
 import { asCallback } from '../../lib/core/records/question.ts';
@@ -23,7 +22,7 @@ const agent = anAgent('agent-a');
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
-/** An approval, and beside it a step that needs nobody. */
+/** A workflow with an approval and a parallel step. */
 const asking = (options: Partial<ApprovalOptions> = {}): Workflow =>
   workflow('flow', { input: anyObject as never, within: '5h' }, (w) => {
     const ok = w.approval('ok', { within: '1h', ...options });

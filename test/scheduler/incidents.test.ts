@@ -1,4 +1,4 @@
-/** The recovery's last stage: a person is asked; two may answer at once, or nobody answers. */
+/** Incidents, the last stage of a recovery: two people answer at once, or there is no answer. */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';

@@ -1,4 +1,6 @@
-/** The id of a message: any text, answered as the first time, for the life that it was sent to. */
+/**
+ * Message ids: any text is allowed; a repeated id gets the first answer, within the life of the execution.
+ */
 
 import * as z from 'zod/mini';
 import { workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,4 +1,7 @@
-/** Messages to executions whose rounds begin with them: refused or taken, and by which (M4, M7). */
+/**
+ * Messages to executions whose rounds begin with messages: which are refused, and which round takes each (M4,
+ * M7).
+ */
 
 import * as z from 'zod/mini';
 import { executionView } from '../../lib/api/views.ts';

@@ -1,4 +1,4 @@
-/** Messages to executions: accepted once each, in order, refused where no step can take them any more. */
+/** Messages to executions: each is accepted once, in order, and refused if no remaining step can take it. */
 
 import * as z from 'zod/mini';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,4 +1,4 @@
-/** Commands that are repeated or impossible, and answers during a pause. */
+/** Repeated and impossible commands, and answers during a pause. */
 
 import { MAX_REMEMBERED } from '../../lib/core/operators/obey.ts';
 import { SteadfastError } from '../../lib/core/values/errors.ts';

@@ -1,4 +1,4 @@
-/** Pause and resume: nothing new starts, work under way goes on to its end, and nothing is forgotten. */
+/** Pause and resume: no new work starts, attempts in progress finish, and no work is lost. */
 
 import { executionView } from '../../lib/api/views.ts';
 import { explain } from '../../lib/explain/why.ts';
@@ -54,22 +54,22 @@ describe('a pause', () => {
   });
 
   interface Slow {
-    /** How long the read of each lap takes. */
+    /** How long each read takes. */
     readsMs?: readonly number[];
-    /** How long its claim's write takes. */
+    /** How long the claim's write takes. */
     writeMs?: number;
-    /** How far its clock is ahead until its first read is answered. */
+    /** How far the process's clock is ahead until its first read is answered. */
     aheadMs?: number;
     isPaused?: boolean;
-    /** Supervises before its claim is written. */
+    /** Runs before the claim is written. */
     before?: (h: Harness, id: string) => Promise<void>;
-    /** Runs when its attempt begins. */
+    /** Runs when the attempt begins. */
     begins?: () => Promise<void>;
-    /** The bus or the table refuses everything that follows from the claim. */
+    /** Runs instead of the writes after the claim, to refuse them. */
     follows?: () => Promise<never>;
   }
 
-  /** An execution is paused while a process reads it, and claims its first step. */
+  /** Pauses an execution while a process reads it and claims its first step. */
   async function claimed({ readsMs = [], writeMs = 0, aheadMs = 0, isPaused = true, ...more }: Slow) {
     const h = quick();
     const { id } = await h.begin();

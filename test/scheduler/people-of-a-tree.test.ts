@@ -1,6 +1,6 @@
 /**
- * Four eyes in a tree: an act in one of its executions counts in all of them, even at the same time and after
- * a crash (S19).
+ * Four eyes in a tree of executions: a person who acts in one of them counts in all, also if acts are
+ * simultaneous or a process crashes (S19).
  */
 
 import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,6 +1,5 @@
 /**
- * Reminders of incidents, on the production roles: when one is due, that pauses stop its time, and that none
- * follows an answer.
+ * Reminders of incidents, on the production roles: when one is due, with pauses, and none after an answer.
  */
 
 import { explain } from '../../lib/explain/why.ts';

@@ -1,6 +1,6 @@
 /**
- * The retry of a failed execution whose failed step gets another input: when that is safe, and that it is
- * another request (S18).
+ * Retrying a failed execution with another input for the failed step: when this is safe, and its new effect
+ * key (S18).
  */
 
 import * as z from 'zod/mini';

@@ -1,6 +1,4 @@
-/**
- * The retry of a failed or waiting execution: it goes on where it failed, and never repeats what was undone.
- */
+/** Retrying a failed or waiting execution: it continues where it failed, and never repeats undone work. */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { explain } from '../../lib/explain/why.ts';

@@ -1,4 +1,4 @@
-/** Starts and commands: S11, and which code each refusal has. */
+/** Starts and commands: S11, and the code of each refusal. */
 
 import * as z from 'zod/mini';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';

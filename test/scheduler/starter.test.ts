@@ -1,4 +1,4 @@
-/** The fate of a message that a trigger delivers, on ports in memory. */
+/** What becomes of a message that a trigger delivers, on ports in memory. */
 
 import * as z from 'zod/mini';
 import type { Ports } from '../../lib/core/ports.ts';

@@ -1,6 +1,4 @@
-/**
- * Announcements about incidents: each change, without the persons' words, again after an outage of the bus.
- */
+/** Announcements of incidents: each change, without people's texts, repeated after an outage of the bus. */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { askPerson, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,6 +1,5 @@
 /**
- * An operator ends a wait: an agent whose breaker is open is tried now, and then everything that waits for
- * it.
+ * An operator has an agent with an open breaker tried now; if the trial succeeds, all waiting work follows.
  */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
@@ -47,7 +46,7 @@ async function opened(w: World, more: Partial<Breaker> = {}): Promise<void> {
   await w.breakers.write({ ...newBreaker('carrier'), ...open, failedAt: now, score: 8, ...more });
 }
 
-/** Deferred until the cooldown is over, and then for up to five more minutes. */
+/** Starts executions whose work is deferred until after the cooldown. */
 async function waiting(w: World, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let at = 0; at < count; at += 1) ids.push((await w.begin()).id);

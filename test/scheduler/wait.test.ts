@@ -1,4 +1,7 @@
-/** How the API waits for an end on a caller's behalf: how soon it reads again, and how few may wait. */
+/**
+ * How the API waits on a caller's behalf for an execution to end: how often it reads, and how many calls may
+ * wait at once.
+ */
 
 import { EVENTS } from '../../lib/aws/names.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
@@ -20,7 +23,7 @@ const fine = { worker: { execute: async () => ({}), undo: async () => undefined 
 const open = (ports: Partial<Ports> = {}): Harness =>
   harness(flow, fine, 1, (world) => ({ ...world, ...ports }));
 
-/** Counts the calls of the record. */
+/** Wraps the record of waits and lists each read and write of it. */
 function counted(waits: Waits = memoryWaits()): { waits: Waits; calls: string[] } {
   const calls: string[] = [];
   const read: Waits['read'] = () => (calls.push('read'), waits.read());
@@ -28,7 +31,7 @@ function counted(waits: Waits = memoryWaits()): { waits: Waits; calls: string[] 
   return { waits: { ...waits, read, write }, calls };
 }
 
-/** Runs until all of it is answered; @returns how long that took. */
+/** Advances the test's clock until the promise settles. @returns the simulated ms that passed */
 async function passed(h: Harness, answered: Promise<unknown>): Promise<number> {
   const from = h.clock.now();
   const over = { is: false };

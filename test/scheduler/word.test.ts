@@ -1,4 +1,6 @@
-/** A person's word that nothing has happened: where it is required, and for which time it counts. */
+/**
+ * A person's confirmation that an attempt had no effect: when it is required, and which attempts it covers.
+ */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import { resolveIncident, type ResolutionRequest } from '../../lib/scheduler/incidents.ts';
@@ -14,7 +16,7 @@ const blindly = workflow('blindly', { input: anyObject, within: '1d' }, (w) => {
   w.step('asked', blind, {});
 });
 
-/** An execution whose attempt was lost, so that a person is asked. */
+/** Starts an execution whose attempt is lost, so that a person is asked. */
 async function asked(): Promise<{ readonly h: Harness; readonly id: string }> {
   const h = harness(blindly, { blind: { execute: lose, undo } });
   const { id } = await h.begin();

@@ -1,4 +1,4 @@
-/** A pause of a workflow: its new executions are born paused, and nothing else is touched. */
+/** Pausing a workflow: its new executions start paused, and no other execution is affected. */
 
 import { timeText } from '../../lib/core/values/text.ts';
 import { explain } from '../../lib/explain/why.ts';

@@ -1,4 +1,4 @@
-/** Serving asks the modules of agents for their exports: it reads no file's text for that. */
+/** `serve` finds the exports of agents by loading their modules, not by reading the files' text. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Agents that end their process, in every way, beside healthy ones whose attempts are under way. */
+/** Agents that end their process in every way, while attempts of healthy agents run. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ const BAD = join(import.meta.dirname, 'workflows', 'bad');
 const HEALTHY = 5;
 
 const folder = mkdtempSync(join(tmpdir(), 'steadfast-bad-'));
-/** One server for all of them: what it reports about one agent says nothing about the next. */
+/** One server for all tests; its reports are separate for each agent. */
 let server: ServeProcess;
 beforeAll(async () => {
   server = await serveProcess([BAD, '--data', join(folder, 'state.db'), '--worker-memory', '300']);

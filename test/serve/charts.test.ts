@@ -1,4 +1,4 @@
-/** The charts of a server's console: the process's measurements since its start. */
+/** The charts in a server's console show the process's metrics since its start. */
 
 import { readCharts } from '../../cli/console/charts.ts';
 import type { Answer } from '../../cli/aws/calls.ts';

@@ -1,6 +1,6 @@
 /**
- * A clock that is set forward, or a server that is stopped, during attempts in separate processes: no agent
- * is charged for it.
+ * The clock is set forward, or the server is suspended, during attempts in separate processes: no agent is
+ * blamed.
  */
 
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Clocks that are set, while a server runs and between two runs: nothing waits longer because of that. */
+/** The clock is set while a server runs, or between two runs: no wait becomes longer. */
 
 import { EventEmitter, once } from 'node:events';
 import * as z from 'zod/mini';
@@ -34,7 +34,7 @@ const servedWith = (work: () => Promise<object>): Served => {
   return { workflows: [patient], agents, triggers: [], forms: {}, warnings: [] };
 };
 
-/** A server's machine, whose clock is set. */
+/** A simulated machine whose clock the test sets. */
 class Machine {
   readonly world: TestServer = testServer();
   #setMs: number;
@@ -56,7 +56,7 @@ class Machine {
 const started: TestServer[] = [];
 afterEach(() => Promise.all(started.splice(0).map((world) => world.end())));
 
-/** @returns the end of an execution during whose attempt the clock was set */
+/** Sets the clock during an execution's attempt. @returns how the execution ended */
 async function whileItRuns(byMs: number): Promise<string> {
   const machine = new Machine(0);
   started.push(machine.world);

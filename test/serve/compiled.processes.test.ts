@@ -1,4 +1,4 @@
-/** Serve's replacement for a project's files (`serve/compiled/`): the same result as tsx, or nothing. */
+/** Compiling a project's files (`serve/compiled/`): they behave as with tsx, or the project is refused. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const PACKAGES = {
   'node_modules/engine/package.json': '{ "name": "engine", "peerDependencies": { "steadfast": "*" } }',
 };
 
-/** A merged file would not keep the order in which modules are evaluated. */
+/** Modules whose order of evaluation a merged file would change. */
 const SOURCES = {
   'w/workflow.ts': `import './first';
 import stamp, { order } from 'stamp';
@@ -43,7 +43,7 @@ const OWN_NAMES = {
   commonjs: 'export const own = [__filename, __dirname];\n',
 };
 
-/** `./x` of a CommonJS file is `./x.js` in an ES module. */
+/** Turns `./x` of a CommonJS file into `./x.js` for an ES module. */
 const asModule = (text: string): string => text.replaceAll(/'(\.\/\w+)'/g, "'$1.js'");
 
 function project(type: 'module' | 'commonjs', files: Readonly<Record<string, string>>): string {
@@ -58,7 +58,7 @@ function project(type: 'module' | 'commonjs', files: Readonly<Record<string, str
 const compiled = (file: string, compiler = compile): Promise<Instead | undefined> =>
   compiledFor([file], { shared: {}, by: 'test', compile: compiler });
 
-/** The exports that a separate program gets. */
+/** The exports as another process loads them. */
 function exported(file: string, nodeArgs: readonly string[] = []): unknown {
   const program = `const all = await import(${JSON.stringify(pathToFileURL(file).href)});
 const { seen, own } = all.default?.__esModule ? all.default : all;

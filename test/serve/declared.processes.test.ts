@@ -1,4 +1,4 @@
-/** Agents whose work is declared, in processes apart from the server: loaded from the workflow's own file. */
+/** Declared agents in processes apart from the server: they are loaded from the workflow's file. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

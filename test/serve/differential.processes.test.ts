@@ -18,7 +18,7 @@ beforeAll(async () => {
   await dynamo.stop();
 });
 
-/** The first difference between DynamoDB's answers and those of a table that is changed on the way. */
+/** The first difference between the answers of DynamoDB and of a file client whose calls `change` alters. */
 async function found(change = PLANTS['none'] ?? ((send: ReturnType<typeof sendBy>) => send)) {
   const { client, close } = openDatabase();
   const answers = answersOf(change(sendBy(client)), TABLE_NAME, SEED, COMMANDS);

@@ -1,4 +1,4 @@
-/** Events that are sent to somebody else's URL: signed, at least once, given up after a day. */
+/** Events sent to a receiver's URL: signed, at least once, given up after a day. */
 
 import { createHmac } from 'node:crypto';
 import { EventOutbox } from '../../serve/event-outbox.ts';

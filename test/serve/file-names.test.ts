@@ -1,4 +1,4 @@
-/** Which file a name denotes: one file has one lock and one folder of large values. */
+/** All names of a file lead to the same lock and the same folder of large values. */
 
 import { chmodSync, existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * The file behind the client: one process, one format, complete or refused, and each refusal is a sentence.
- */
+/** The SQLite file: only one process, only our format, only complete files; each refusal is a sentence. */
 
 import {
   copyFileSync,
@@ -54,7 +52,7 @@ const sks = async ({ client }: Database): Promise<(string | undefined)[]> => {
   return ((await client.send(new QueryCommand(ask))).Items ?? []).map(({ sk }) => sk?.S);
 };
 
-/** Changes the file with SQLite's own tools, as our code never would. */
+/** Changes the file past our code, with SQLite directly. */
 function tamper(sql: string): void {
   const db = new Sqlite(file);
   db.exec(sql);
@@ -317,12 +315,12 @@ it('removes what has expired, and nothing else', async () => {
   expect(await database.expire(1_800_000_000_000)).toBe(1);
 });
 
-/** A power cut: the log has exactly the bytes that the disk had written. */
+/** Simulates a power cut: the log ends after the bytes that reached the disk. */
 describe('after a power cut', () => {
-  /** Bytes of the log's header, and of one of its frames: a header and a page. */
+  /** The bytes of the log's header and of a frame (header and page). */
   const [HEADER, FRAME] = [32, 24 + 8_192];
   /**
-   * The log begins anew once the file is marked: only if it becomes longer than before does its end change.
+   * A value long enough that the log, which begins anew once the file is marked, becomes longer than before.
    */
   const LONG = { text: { S: 'x'.repeat(100_000) } };
 

@@ -1,4 +1,4 @@
-/** Questions that wait for people, counted in the file. */
+/** Counting the open questions in the file. */
 
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { INBOX_KEY, INBOX_SHARDS, shardsOf } from '../../lib/aws/dynamo-indexes.ts';

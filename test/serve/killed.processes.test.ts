@@ -1,4 +1,4 @@
-/** `kill -9` at any moment: every answered write is there, and the lock is free at once. */
+/** After `kill -9` at any moment, every answered write is in the file, and the lock is free at once. */
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** A store that remembers its reads and writes: its answers never differ from the file. */
+/** The store that caches executions: its answers never differ from the file. */
 
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import type { Store } from '../../lib/core/ports.ts';
@@ -18,7 +18,7 @@ describeStore('what a server remembers', async () => {
 
 const ID = 'e-1';
 
-/** A store that remembers, the one behind it, and the reads of that one. */
+/** A caching store, the store behind it, and the reads of the latter. */
 async function remembering({ most, ...changed }: Partial<Store> & { readonly most?: number } = {}) {
   const behind: Store = new MemoryStore(2, MOST_OPEN);
   const reads: string[] = [];

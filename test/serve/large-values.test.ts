@@ -1,4 +1,4 @@
-/** Values of any size on one machine: beside the file, and as durable as it. */
+/** Large values on a server: they are stored beside the file, equally durable. */
 
 import {
   existsSync,
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => world.end());
 
-/** After this time no claim is written that rests on a read before the last claim. */
+/** After this time, no claim is written that is based on a read from before the previous claim. */
 const WRITTEN_MS = 3_100;
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -1,7 +1,4 @@
-/**
- * If it is killed at any moment while the file is marked, a server leaves a file that the next one accepts,
- * and the one after.
- */
+/** If a server is killed at any moment of marking its file, the next two servers accept the file. */
 
 import { copyFileSync, linkSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +14,7 @@ beforeEach(() => {
   file = join(folder, 'state.db');
 });
 
-/** Copies the files that a process leaves on the disk if it is killed now. */
+/** Copies the files as a kill of the process would leave them now. */
 function killedNow(name: string): string {
   const to = join(folder, `${name}.db`);
   copyFileSync(file, to);
@@ -27,7 +24,7 @@ function killedNow(name: string): string {
 
 const versionIn = (of: string): number => readFileSync(of).readUInt32BE(60);
 
-/** Serves and stops it twice, and copies it with SQLite's own tools before. */
+/** Copies the file with SQLite's own backup, then serves and stops it twice. */
 function expectWhole(of: string): void {
   const copy = `${of}-backup`;
   const db = new Sqlite(of);

@@ -1,4 +1,4 @@
-/** Many open executions: how much is read to answer one question. */
+/** How many rows a query reads if there are many open executions. */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import Sqlite from 'libsql';
@@ -32,7 +32,7 @@ it('finds those at risk without reading what is open', async () => {
   close();
 });
 
-/** How SQLite reads a range from a place on. */
+/** SQLite's query plan for reading a range from a place on. */
 function wayThrough(range: Range, place: { readonly sort?: number; readonly sk: string }): string {
   const db = new Sqlite(':memory:');
   createTable(db);

@@ -1,4 +1,4 @@
-/** A step that blocks the event loop costs no other its lease. */
+/** A step that blocks the event loop makes no other step lose its lease. */
 
 import { setImmediate } from 'node:timers/promises';
 import { TURN_MS, BLOCKED_MS, LoopClock } from '../../serve/loop-clock.ts';

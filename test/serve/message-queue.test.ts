@@ -1,6 +1,4 @@
-/**
- * Messages in memory: a limited number at a time, later if they are delayed, again if they are given back.
- */
+/** The queue in memory: concurrency limit, delays, redelivery of messages that are given back. */
 
 import { setImmediate } from 'node:timers/promises';
 import type { Send } from '../../lib/core/decisions/decision.ts';
@@ -12,7 +10,7 @@ const sendOf = (step: string, delayMs = 0): Send => ({
   message: { v: 1, execution: 'e-1', step, attempt: 1, mode: 'execute', seq: 1 },
 });
 
-/** Each message is under work until its end is called. */
+/** A queue with two places; each message is in progress until the test calls its end. */
 function twoAtATime() {
   const queue = new MessageQueue();
   const begun: string[] = [];

@@ -1,4 +1,6 @@
-/** Messages through `serve`: sent by a client early, late, twice and after the end; kept over a restart. */
+/**
+ * Messages to executions through `serve`: sent early, late, twice and after the end; they survive a restart.
+ */
 
 import * as z from 'zod/mini';
 import type { AgentHandler } from '../../lib/agent/handler.ts';

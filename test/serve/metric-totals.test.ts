@@ -1,4 +1,4 @@
-/** `GET /metrics` of a server: counts since its start, as Prometheus reads them. */
+/** `GET /metrics` of a server: totals since its start, in Prometheus's format. */
 
 import { Telemetries } from '../../serve/ports.ts';
 import { Tokens } from '../../serve/tokens.ts';

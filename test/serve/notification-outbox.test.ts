@@ -1,4 +1,4 @@
-/** Events that wait for the addresses of their starts: which is tried when, and what becomes of it. */
+/** Events for the `callbackUrl` of starts: when each is tried, and what becomes of it. */
 
 import { NotificationOutbox } from '../../serve/notification-outbox.ts';
 import { OutboxClock } from './outbox-clock.ts';
@@ -30,7 +30,7 @@ async function receiver(answers: Answers = () => 204, headers: Record<string, st
   return to;
 }
 
-/** Executions by their ids: the life and the address of each. */
+/** By execution id, its life and its address. */
 type Known = Record<string, { life: string; callbackUrl: string }>;
 
 function outboxes(known: Known) {
@@ -55,7 +55,7 @@ function outboxes(known: Known) {
     };
     return { box, run };
   };
-  /** Time goes on when the outbox waits for its next try, and stands while a request is under way. */
+  /** Advances time while the outbox waits for its next try, but not during a request. */
   const until = async (isSo: () => boolean): Promise<void> => {
     while (!isSo()) {
       await new Promise<void>((later) => setImmediate(later));

@@ -1,5 +1,6 @@
 /**
- * News of an execution that goes to the address of its start: signed, at least once, each receiver by itself.
+ * Events of an execution sent to the `callbackUrl` of its start: signed, at least once, receivers
+ * independent.
  */
 
 import * as z from 'zod/mini';

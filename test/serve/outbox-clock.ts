@@ -1,8 +1,8 @@
-/** The clock of an outbox in tests; it says how long each sleep is. */
+/** An outbox's clock for tests; it records the length of each sleep. */
 
 import type { Clock } from '../../lib/core/ports.ts';
 
-/** Time goes on when all sleep: to the end of the sleep, or as far as the test says. */
+/** Advances when all sleep: to the end of the sleep, or as far as the test says. */
 export class OutboxClock implements Clock {
   at = Date.parse('2026-11-30T12:00:00Z');
   slept: number[] = [];
@@ -27,7 +27,7 @@ export class OutboxClock implements Clock {
       this.#asleep?.();
     });
 
-  /** How long the sleep under way is. */
+  /** The length of the current sleep. */
   get sleeping(): number | undefined {
     return this.#wake === undefined ? undefined : this.slept.at(-1);
   }

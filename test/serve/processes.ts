@@ -1,4 +1,4 @@
-/** `steadfast serve` as a process of its own, which a test kills. */
+/** Runs `steadfast serve` as a process that a test can kill. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ export interface ServeProcess {
 }
 
 /**
- * Resolves once it says where it serves.
+ * Resolves once it prints its address.
  * @param behind a program that starts it
  * @throws Error with its output if it ends before that
  */

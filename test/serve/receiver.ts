@@ -1,4 +1,4 @@
-/** A receiver of signed events, and the file from which an outbox sends them. */
+/** A receiver of signed events, and a file for the outbox that sends them. */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,15 +6,15 @@ import { text } from 'node:stream/consumers';
 import { openDatabase } from '../../serve/sqlite/client.ts';
 import { IN_MEMORY } from '../../serve/sqlite/file.ts';
 
-/** How long a test waits for an event: one that has not come within this time does not come. */
+/** How long a test waits for an event. */
 const LATE_MS = 20_000;
 
-/** 'nothing' keeps the sender waiting, 'reset' cuts it off. */
+/** A status, or 'nothing' (no answer) or 'reset' (the connection breaks). */
 export type Answered = number | 'nothing' | 'reset';
 
 /**
- * @param read what the test keeps of a request
- * @param answers to what came, and how many have come
+ * @param read what to record of a request
+ * @param answers by the request, and the number of requests so far
  * @param headers of each answer
  */
 export async function receiverOf<Came>(
@@ -39,7 +39,7 @@ export async function receiverOf<Came>(
   return {
     came,
     origin: `http://127.0.0.1:${port}`,
-    /** Waits until this many have come. */
+    /** Waits until this many requests have come. */
     count: async (wanted: number): Promise<void> => {
       const untilAt = performance.now() + LATE_MS;
       const late = setTimeout(() => noticed(), LATE_MS);
@@ -55,7 +55,7 @@ export async function receiverOf<Came>(
   };
 }
 
-/** A file in memory, what is logged, and removals that the file refuses. */
+/** A file in memory that can refuse removals, and a log. */
 export function outboxFile() {
   const { client: own, close } = openDatabase(IN_MEMORY, { onBroken: () => undefined });
   const said: (readonly [string, object])[] = [];

@@ -1,6 +1,4 @@
-/**
- * The next server after one that died: the attempts of the dead one end, and not all of them use up a try.
- */
+/** A server starts after another has died: the dead one's attempts are ended, and only some use up a try. */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { resume } from '../../serve/resume.ts';
@@ -11,7 +9,7 @@ const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
   w.step('ship', anAgent('carrier', { lease: '10s' }), {}, { recovery: [retry(2)] });
 });
 
-/** Each attempt is under way when its server dies, but the last one. */
+/** Lets the server die during each attempt except the last. */
 async function afterDeaths(agentsApart: boolean) {
   let left = DEATHS;
   const execute = (): Promise<object> => {

@@ -1,4 +1,4 @@
-/** Schedules with their time zones, as EventBridge Scheduler treats them. */
+/** Schedules with time zones behave as in EventBridge Scheduler. */
 
 import type { ScheduleTrigger } from '../../lib/author/triggers/trigger-declaration.ts';
 import type { StartMessage } from '../../lib/scheduler/trigger.ts';

@@ -1,4 +1,4 @@
-/** `npx steadfast serve`, killed at its work, stopped by signals, and blocked by a step. */
+/** `npx steadfast serve` is killed during work, stopped by signals, and blocked by a step. */
 
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ const serve = async (...more: readonly string[]): Promise<ServeProcess> => {
 const start = (server: ServeProcess, name: string) =>
   createClient({ url: server.url }).start('hello', { input: { name } });
 
-/** Resolves once this many steps are at work. */
+/** Resolves once this many steps are in progress. */
 const atWork = (server: ServeProcess, count: number): Promise<void> =>
   server.wrote((lines) => lines.filter((line) => line.includes('"message":"sending"')).length >= count);
 

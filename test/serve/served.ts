@@ -1,4 +1,4 @@
-/** A workflow of two steps, as a server takes it, and a server over a file that goes with the test. */
+/** A workflow of two steps for a server, and servers over a file that is removed with the test. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ export const greeting = workflow('greeting', { input: text, within: '1h' }, (w) 
 
 type Post = (input: { readonly text: string }, ctx: AttemptContext) => Promise<{ text: string }>;
 
-/** @param work of the second step */
+/** @param work what the second step does */
 export function servedWith(work: Post): Served {
   const handlers: readonly [string, AgentHandler][] = [
     ['compose', compose.handler({ execute: async (_, input) => ({ text: `Hello, ${input.text}` }) })],

@@ -1,4 +1,4 @@
-/** One process over one file: started over HTTP, stopped, and continued. */
+/** A server over a file: executions are started over HTTP, and continue after a stop. */
 
 import { EventEmitter, once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';

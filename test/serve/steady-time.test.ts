@@ -1,4 +1,4 @@
-/** The time of a server whose machine's clock is set while it runs, or between two runs. */
+/** A server's time if the machine's clock is set while it runs, or between two runs. */
 
 import { SteadyTime } from '../../serve/steady-time.ts';
 

@@ -1,4 +1,4 @@
-/** The log's lines about a full disk: when it began, how often it mattered, and when it was over. */
+/** The log lines about a full disk: the first failure, the number of refused writes, the end. */
 
 import type { Telemetry } from '../../lib/aws/ports.ts';
 import type { Ports } from '../../lib/core/ports.ts';

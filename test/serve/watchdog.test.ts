@@ -1,14 +1,11 @@
-/**
- * What ends a server whose attempt goes on past its process deadline, and which time does not count for an
- * attempt.
- */
+/** The watchdog ends a server whose attempt continues past its process deadline; pauses do not count. */
 
 import { Script } from 'node:vm';
 import { WATCH } from '../../serve/watchdog.ts';
 
 const EVERY_MS = 250;
 
-/** The thread's text on a clock of its own. @param forMs the time that the attempt may take */
+/** Runs the thread's code with a simulated clock. @param forMs the time that the attempt may take */
 function watched(forMs: number): { readonly pass: (ms: number) => void; readonly killed: () => number } {
   const shared = new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT);
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** Third parties at the port of a server: known by their signatures, without a token, and by nothing else. */
+/** Webhooks on a server's port: only a valid signature admits a request, and none needs a token. */
 
 import { request } from 'node:http';
 import { onWebhook } from '../../lib/author/triggers/trigger-declaration.ts';

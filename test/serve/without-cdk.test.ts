@@ -1,11 +1,11 @@
-/** Serving loads no CDK and no esbuild: none of its direct or indirect imports does. */
+/** `serve` imports neither the CDK nor esbuild, directly or indirectly. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Static and dynamic imports of values. */
+/** The files that a text imports, statically or dynamically, without imports of types. */
 const importsOf = (text: string): string[] =>
   [
     ...text.matchAll(

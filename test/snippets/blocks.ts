@@ -1,7 +1,4 @@
-/**
- * The code in documents: extracted from their pages, and written into a folder in which it can be compiled
- * and loaded.
- */
+/** Extracts the code in documents, and writes it into a folder in which it can be compiled and loaded. */
 
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -17,22 +14,22 @@ export const blocksOf = (text: string, language: string): string[] =>
     ([, block = '']) => block,
   );
 
-/** The one block of code that contains a text. */
+/** The only code block that contains a text. */
 export function blockWith(text: string, part: string): string {
   const found = blocksOf(text, 'ts').filter((block) => block.includes(part));
   if (found.length !== 1) throw new Error(`${found.length} blocks have ${part}`);
   return found[0] ?? '';
 }
 
-/** The blocks whose paragraph begins with the path of a file. */
+/** The code blocks after a paragraph that begins with a file's path, by that path. */
 export const namedBlocks = (text: string): [string, string][] =>
   [...text.matchAll(/^`(workflows\/[^`]+\.ts)`[^`]*(?:`[^`\n]+`[^`]*)*?\n```ts\n([\s\S]*?)^```$/gm)].map(
     ([, path = '', content = '']) => [path, content],
   );
 
 /**
- * Writes them into a new folder inside the project, where `steadfast` and the packages are found; git ignores
- * it.
+ * Writes the files into a new folder inside the project, where `steadfast` and its packages are found; git
+ * ignores it.
  */
 export function written(name: string, files: Files): string {
   mkdirSync(join(ROOT, '.steadfast'), { recursive: true });

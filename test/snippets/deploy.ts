@@ -1,8 +1,8 @@
-/** The code of docs/DEPLOY.md and docs/EVENTS.md, in an app with workflows of its own. */
+/** The code of docs/DEPLOY.md and docs/EVENTS.md, in an app with example workflows. */
 
 import { type Files, read } from './blocks.ts';
 
-/** The blocks that begin with a comment that is a path. */
+/** The code blocks whose first line is a path in a comment. */
 export const shownFiles: Files = new Map(
   [
     ...`${read('docs/DEPLOY.md')}\n${read('docs/EVENTS.md')}`.matchAll(
@@ -20,9 +20,7 @@ export const it = workflow('${name}', { input: Nothing, within: '1h' }, (w) => w
 const AGENT = `import { act } from '../workflow.ts';
 export const handler = act.handler({ execute: () => Promise.resolve({}) });
 `;
-/**
- * The code that the page describes in a sentence, and the stack of the second chapter in an app of its own.
- */
+/** Code that the page only describes, and an app for the stack of its second chapter. */
 const SHOP = `import { App } from 'aws-cdk-lib/core';
 import type { Steadfast } from 'steadfast/cdk';
 import { ShopStack } from '../lib/shop-stack.js';

@@ -1,13 +1,13 @@
 /**
  * The `@example`s of everything that `steadfast` and its entries export, as an editor shows them. Each
- * becomes a file with the names that it uses: the exports, and a shop of `SHOP`'s declarations.
+ * becomes a file that declares the names it uses: the exports, and those in `SHOP`.
  */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Files, read, ROOT } from './blocks.ts';
 
-/** Names that examples use without declaring them. */
+/** Declarations of names that examples use without declaring them. */
 const SHOP: Readonly<Record<string, string>> = {
   app: "declare const app: import('aws-cdk-lib').App;",
   cloud: "declare const cloud: import('steadfast/testing').LocalCloud;",
@@ -50,7 +50,7 @@ export type Known = typeof steadfast;
 const ENTRIES = ['lib/index.ts', 'lib/client.ts', 'lib/cdk.ts', 'kit/test-workflow.ts'] as const;
 const PACKAGES = ['steadfast', 'steadfast/client', 'steadfast/cdk', 'steadfast/testing'] as const;
 
-/** Values that an entry exports; types are named by their entry. */
+/** The values that an entry exports. */
 function exportsOf(path: string): string[] {
   const text = read(path);
   const lists = [...text.matchAll(/^export \{([^}]*)\}/gm)].flatMap(([, names = '']) => names.split(','));
@@ -101,7 +101,7 @@ const sources = ['lib', 'kit'].flatMap((room) =>
     .map((name) => `${room}/${name}`.replaceAll('\\', '/')),
 );
 
-/** By the file that contains it, and its place there. */
+/** The examples, named by file and position. */
 export const exampleFiles: Files = new Map(
   sources.flatMap((path) =>
     examplesIn(read(path)).map(

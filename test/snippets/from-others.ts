@@ -11,11 +11,11 @@ const ours = (page: string): [string, string][] =>
 
 export const temporalFiles: Files = new Map(ours('docs/FROM-TEMPORAL.md'));
 
-/** The page shows the services where it shows their code. */
+/** The block with the services, from the other page. */
 const [services = ''] = blocksOf(read('docs/FROM-DURABLE-FUNCTIONS.md'), 'typescript').filter((block) =>
   block.startsWith('// services.ts\n'),
 );
-/** Their work: they act, and report it. */
+/** The services, with code that acts and reports. */
 const ACTING = services.replaceAll(
   /export declare function (\w+)\((.*)\): Promise<null>;/g,
   'export async function $1(...given: [$2]): Promise<null> {\n  acts.push(`$1 ${given[0]}`);\n  return null;\n}',

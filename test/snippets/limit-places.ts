@@ -1,6 +1,6 @@
 /**
- * Where the code has each limit of docs/LIMITS.md: the first cell of its row, without links, the file, and a
- * piece of its code with the same value.
+ * The places of the limits in docs/LIMITS.md: the first cell of the row, without links, the file, and a piece
+ * of its code with the value.
  */
 
 export const LIMIT_PLACES: readonly (readonly [what: string, file: string, code: string])[] = [

@@ -1,4 +1,6 @@
-/** The code of README, of the first project and of the author's reference, each piece with its context. */
+/**
+ * The code of README, first project and author's reference, each piece with the code around it that it needs.
+ */
 
 import { blockWith, type Files, namedBlocks, read } from './blocks.ts';
 
@@ -21,7 +23,7 @@ export const firstFiles: Files = new Map(namedBlocks(firstProject));
 
 export const FOLDER = 'workflows/first-greeting';
 const INFRA = '../../../../lib/infra';
-/** The context of a piece of code, written before it. */
+/** Code that comes before the pieces. */
 const orderWorkflow = `import { askPerson, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { chargeCard, notifyCustomer, reserveStock, scheduleShipping } from '../../../../examples/order-fulfilment/workflow.ts';
@@ -54,7 +56,7 @@ declare const shop: IGrantable;
 export const uses = [ScheduleExpression, Steadfast, stack, workflows, steadfast, uploads, shopBus, shop];
 ${block}`;
 
-/** The line for a reader's own stack. */
+/** A reader's own stack with this line. */
 const stack = (block: string): string => `import { CorsHttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -73,14 +75,14 @@ const client = (block: string): string =>
   `import type { firstGreeting as helloGreeting } from './workflow.ts';
 ${block.replace(/^import type \{ helloGreeting.*$/m, '')}
 export const answer = { status, output };`;
-/** A test of an agent other than the existing one. */
+/** A test of an agent that replaces the existing one. */
 const killed = (block: string): string => `import { testWorkflow } from 'steadfast/testing';
 import { handler } from './agents/deliver-greeting.ts';
 import { deliverGreeting as reserveSeat, firstGreeting as helloGreeting } from './workflow.ts';
 const agents = [handler];
 declare const boxOffice: { readonly seats: () => readonly { readonly key: string }[] };
 ${block}`;
-/** Two lines that need a builder, and the things they mention. */
+/** Two lines that need a builder, with the agents that they use. */
 const lines = `import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 const Host = z.object({ host: z.string() });
@@ -94,7 +96,7 @@ export const fleet = workflow('fleet', { input: Hosts, within: '5d' }, (w) => {
   ${blockWith(guide, 'deployHost, hosts')}
   return { total: rollout.output.total };
 });`;
-/** One of each kind of step that waits, as docs/WAITING.md and docs/LISTS.md show them. */
+/** A workflow with each kind of waiting step in docs/WAITING.md and docs/LISTS.md. */
 const waiting = `import { agent, exists, required, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 const performs = <const I extends z.ZodMiniObject>(name: string, input: I) =>

@@ -3,6 +3,6 @@
 import { type Files, namedBlocks, read } from './blocks.ts';
 import { firstFiles } from './readme.ts';
 
-/** The page's own files, each a test. */
+/** The test files on the page. */
 export const shownTests: Files = new Map(namedBlocks(read('docs/TESTING.md')));
 export const testingFiles: Files = new Map([...firstFiles, ...shownTests]);

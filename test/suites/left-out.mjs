@@ -1,6 +1,6 @@
 /**
- * A reporter of Jest's: the last line of `npm test`, and of the two other suites, says what
- * was left out, and what runs it.
+ * A Jest reporter: the last line of each suite names the tests that it left out, and the command that runs
+ * them.
  */
 
 const LEFT_OUT = {

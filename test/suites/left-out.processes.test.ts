@@ -1,6 +1,6 @@
 /**
- * `npm test` ends with the tests that it left out and the command that runs them; if files are named, nothing
- * is left out by surprise.
+ * The last line of `npm test` names the tests that it left out and the command for them. If files are named,
+ * all of them run.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..', '..');
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 
-/** @returns the last line that it writes */
+/** Runs a suite. @returns its last line */
 function lastLineOf(suite: string, ...args: readonly string[]): string {
   const filter = ['--filter', `./test/suites/${suite}.cjs`, '--testNamePattern', 'is given to no test'];
   const { stderr } = spawnSync(process.execPath, [JEST, '-i', ...filter, ...args], {

@@ -1,4 +1,4 @@
-/** `.ci/nightly` goes on after a failure, reports each result, and fails if one failed. */
+/** `.ci/nightly` continues after a failure, reports each result, and fails if any part failed. */
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,6 @@
 /**
- * Keeps processes out of the suite `logic`: its tests wait for no other local cloud, synthesis,
- * bundle or browser than those of the one end-to-end test. What starts one fails there with a
- * message that says where it belongs.
+ * Keeps processes out of the suite `logic`: only its one end-to-end test runs a local cloud, a synthesis or a
+ * bundler. Any other test that starts a process fails, with a message that names the right suite.
  */
 
 import childProcess from 'node:child_process';
@@ -19,7 +18,7 @@ const ESBUILD = resolve('esbuild');
 
 const CDK = /(^|\/node_modules\/)aws-cdk-lib\//;
 
-/** What tests below a folder may start, by the command line. */
+/** The command lines that tests below a folder may start. */
 const ALLOWED = [
   { below: 'test/', line: /^git ls-files /, is: 'the list of files' },
   { below: 'test/aws/', line: /guardian\.mjs|dynoxide/, is: 'a database' },
@@ -51,14 +50,14 @@ const asking =
   (real, ask) =>
   (...args) => (ask(args), real(...args));
 
-/** A function that asks first, and the variant of it that `promisify` takes. */
+/** Wraps a function to check first, also in its `promisify` variant. */
 function guarded(real, ask) {
   const { [promisify.custom]: promised } = real;
   const own = promised === undefined ? {} : { [promisify.custom]: asking(promised, ask) };
   return Object.assign(asking(real, ask), own);
 }
 
-/** @returns what takes the refusals back */
+/** Refuses the processes of a test file. @returns the function that ends this */
 export function refuseProcesses(path) {
   const file = fileOf(path);
   // Its process may be that of an earlier file, which was allowed it: this one starts its own.

@@ -1,7 +1,6 @@
 /**
- * Which test file belongs to which suite: `npm test` runs `logic`, `npm run test:processes` runs `processes`,
- * `npm run test:nightly` runs `nightly`, and plain Jest runs all. Each file is in exactly one of them, by its
- * path alone.
+ * Assigns each test file, by its path alone, to one suite: `npm test` runs `logic`, `npm run test:processes`
+ * runs `processes`, `npm run test:nightly` runs `nightly`, and plain Jest runs all.
  *
  * CommonJS: Jest loads a filter by `require`.
  */
@@ -10,15 +9,18 @@ const path = require('node:path');
 
 const ROOT = `${__dirname}/../..`;
 
-/** All files below these. */
+/** Folders whose files all belong to the suite `processes`. */
 const FOLDERS = ['test/e2e/', 'test/infra/'];
-/** The console's tests, with a Jest configuration of their own: npm run test:browser runs them. */
+/** The console's tests; they have their own Jest configuration (npm run test:browser). */
 const BROWSER = 'test/browser/';
-/** Elsewhere, a file says it by its name. */
+/** The ending of files of the suite `processes` in other folders. */
 const ENDING = '.processes.test.ts';
-/** Too slow for every commit; what it shares its name with judges the same more thinly. `.ci/nightly` runs them. */
+/**
+ * The ending of files that are too slow for every commit (`.ci/nightly` runs them). The file with the same
+ * name tests the same with fewer cases.
+ */
 const NIGHTLY = '.nightly.test.ts';
-/** Each role is killed, and all executions resume: the one end-to-end test of `logic`. */
+/** The only end-to-end test of `logic`: each role is killed, and all executions resume. */
 const END_TO_END = 'test/e2e/kill-and-resume.test.ts';
 
 /** @param {string} name absolute, or from the project's root */
@@ -31,8 +33,8 @@ function suiteOf(name) {
 }
 
 /**
- * A filter for Jest. Where only files of other suites are named, they run:
- * `npm test -- <a file>` takes any file.
+ * Makes a filter for Jest. If only files of other suites are named, they run: `npm test -- <file>` runs any
+ * file.
  *
  * @param {'logic' | 'processes' | 'nightly'} suite
  */

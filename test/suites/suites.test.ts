@@ -1,5 +1,5 @@
 /**
- * Each test file is in exactly one suite, CI runs two and the night runs the third, and a test of `npm test`
+ * Each test file is in exactly one suite; CI runs two suites, `.ci/nightly` the third. A test of `npm test`
  * that starts a process fails.
  */
 
@@ -37,12 +37,12 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'tes
   .filter((path) => path.endsWith('.test.ts') && existsSync(join(ROOT, path)));
 const absolute = files.map((path) => join(ROOT, path));
 
-/** A script that a line of `.ci/run` begins with, or runs unless something failed before. */
+/** Matches lines of `.ci/run` that run a script, perhaps only if nothing failed before. */
 const CALLED = /^ *(?:\[ .* \|\| )?npm run ([\w:]+) \|\|/gm;
-/** A script that only runs others in turn. */
+/** Matches a script that only runs other scripts in turn. */
 const CHAIN = /^npm (?:test|run [\w:]+)(?: && npm (?:test|run [\w:]+))+$/;
 
-/** The commands that a script finally runs: chains of others are resolved. */
+/** Resolves chains of scripts. @returns the commands that a script finally runs */
 function partsOf(name: string): string[] {
   const script = scripts[name] ?? '';
   if (!CHAIN.test(script)) return [name === 'test' ? 'npm test' : `npm run ${name}`];
@@ -114,8 +114,8 @@ describe('the suites', () => {
 });
 
 /**
- * Such a file is evaluated once for all files of a worker (`test/runtime.cjs`), so only the first would have
- * them.
+ * Such a file is evaluated once for a worker (`test/runtime.cjs`), so only the first test file would get its
+ * hooks.
  */
 test('what test files import has no tests and no hooks of its own', () => {
   const shared = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'test', 'examples'], {
@@ -138,7 +138,7 @@ test('a client of the SDK that is mocked as a class is one again after the file'
   expect(mocking.filter(([, text]) => !text.includes('.restore()')).map(([path]) => path)).toEqual([]);
 });
 
-/** This file belongs to `npm test`: every process that it starts is refused. */
+/** This file belongs to `npm test`, so it can test the refusal of its own processes. */
 describe('in npm test', () => {
   const refused = /^test\/suites\/suites\.test\.ts starts `.*\n.*npm run test:processes runs it\.$/;
   const entry = { entryPoints: [join(ROOT, 'lib/core/decide.ts')], write: false };

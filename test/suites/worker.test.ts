@@ -1,4 +1,4 @@
-/** Work that a worker of Jest is spared: a quarter of its processor time. */
+/** Jest's workers skip work that would take a quarter of their processor time. */
 
 test('a function has its name from where it is written, and is not given it each time one is made', () => {
   const named = (): number => 1;

@@ -1,4 +1,7 @@
-/** How much a sweep may send to one agent: at a pace, not into a full queue, and always a few. */
+/**
+ * How many messages a sweep may send to an agent: at a limited pace, none into a full queue, but always a
+ * few.
+ */
 
 import type { Ports, QueueDepth } from '../../lib/core/ports.ts';
 import { FREE_SENDS, FULL_QUEUE, admissionControl, SENDS_PER_SWEEP } from '../../lib/supervisor/admission.ts';
@@ -10,7 +13,7 @@ import { withStore } from '../engine/process.ts';
 
 const depthOf = (waiting: number): QueueDepth => ({ waiting, underWork: 0, delayed: 0 });
 
-/** An admission over a queue with this many messages, and which agents it asked about. */
+/** An admission with queues of these depths, and a record of the agents whose depth it read. */
 function keeperOf(depths: () => Promise<Readonly<Record<string, QueueDepth>>>) {
   const world = memoryWorld();
   const asked: (readonly string[])[] = [];
@@ -22,7 +25,7 @@ function keeperOf(depths: () => Promise<Readonly<Record<string, QueueDepth>>>) {
     },
   };
   const admissions = admissionControl({ ...world, queue }, SWEEP_EVERY_MS);
-  /** How many sends are admitted for this many executions, each with one message. */
+  /** Counts the admitted sends for this many executions with one message each. */
   const sendsOf = async (wanted: number): Promise<number> => {
     const answers = await Promise.all(
       Array.from({ length: wanted }, async () => (await admissions({ worker: 1 }))['worker']?.sends ?? 0),
@@ -124,7 +127,7 @@ describe('a crowd that waits for one agent', () => {
   const COUNT = 400;
   const LOOK_MS = 20;
   const worker = anAgent('worker');
-  /** A workflow whose steps, this many, are all ready at once. */
+  /** A workflow with this many steps that are all ready at once. */
   const wide = (steps: number) =>
     workflow(`wide${steps}`, { input: anyObject, within: '10h' }, (w) => {
       for (let at = 0; at < steps; at += 1) w.step(`it${at}`, worker, {});
@@ -137,11 +140,11 @@ describe('a crowd that waits for one agent', () => {
     readonly count: number;
     readonly lookMs: number;
     readonly sweepMs: number;
-    /** How many messages are in its queue. */
+    /** The number of messages in the agent's queue. */
     readonly waiting: number;
   }
 
-  /** A sweep over a crowd of executions. Time passes only by reading. */
+  /** Sweeps over many executions. Only reads take time. */
   const swept = async ({ steps, count, lookMs, sweepMs, waiting }: Sweep) => {
     const rests: number[] = [];
     const read: string[] = [];

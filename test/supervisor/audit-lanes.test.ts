@@ -1,7 +1,4 @@
-/**
- * The audit of queues of lanes: an item that nobody removed when its execution left goes with that execution,
- * or later.
- */
+/** The audit of lanes' queues removes items that their executions left behind. */
 
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';

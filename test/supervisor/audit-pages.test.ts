@@ -1,4 +1,4 @@
-/** The audit reads pages with eventual consistency: they may be older than the latest writes. */
+/** The audit's reads are eventually consistent, so a page may be older than the latest writes. */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
@@ -11,7 +11,7 @@ const single = workflow('single', { input: anyObject, within: '1h' }, (w) => {
   w.step('it', anAgent('worker'), {}, { recovery: [retry(1)] });
 });
 
-/** @param before the execution that a page shows instead */
+/** @param before makes the older execution that a page contains */
 function open(before: (execution: Execution) => Execution) {
   const h = harness(single, { worker: { execute: async () => ({}), undo: async () => undefined } });
   const real = h.store.inventory(4);

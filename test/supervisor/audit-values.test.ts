@@ -1,6 +1,6 @@
 /**
- * The audit of large values: V5 no value is removed that a record names, or may name again after a restore;
- * V6 no value stays for ever.
+ * The audit of large values: V5 it keeps every value that a record names, or may name after a restore; V6 it
+ * removes all others in the end.
  */
 
 import type { Page, StoredValue } from '../../lib/core/ports.ts';
@@ -17,7 +17,7 @@ const T = 1_700_000_000_000;
 interface World {
   now: number;
   readonly objects: Map<string, { readonly json: string; readonly storedAt: number }>;
-  /** The records: execution → life. */
+  /** The life of each execution that has a record. */
   readonly records: Map<string, string>;
   readonly notes: unknown[];
   readonly reads: string[];
@@ -97,7 +97,7 @@ function world(page = 5, change: (values: Values) => Values = (same) => same): W
   return w;
 }
 
-/** The place of the first key that is not before it. */
+/** The index of the first key that is not smaller. */
 function placeOf(sorted: readonly string[], text: string): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -220,7 +220,7 @@ it('leaves alone objects that are not values, and values younger than a day', as
   expect(w.keys()).toEqual([`${valuesOf('e')}m/!absent/x`, 'foreign'].sort());
 });
 
-/** Cheap and repeatable. */
+/** A fast seeded generator. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -233,7 +233,7 @@ it('after 1,000 kills between object and record: nothing dangles, and 35 days la
   const w = world(50);
   const roll = randomOf(7);
   const named = new Map<string, readonly string[]>();
-  /** Values that a restore may bring back, with the time at which the record was removed. */
+  /** Values that a restore may need, with the time at which the record was removed. */
   const gone: {
     readonly id: string;
     readonly life: string;

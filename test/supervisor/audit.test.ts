@@ -1,6 +1,4 @@
-/**
- * The audit: S12 it repairs everything that a hand, a restore or a deployment did to the index; P5, S6, S11.
- */
+/** The audit: S12 it repairs the index after manual changes, a restore or a deployment; P5, S6, S11. */
 
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -26,7 +24,7 @@ function open(change: (ports: AuditPorts) => Partial<AuditPorts> = () => ({})) {
     const options = { untilAt: Number.MAX_SAFE_INTEGER, maxPages, passEveryMs, retentionMs: RETENTION_MS };
     return (await audit(ports, options)).receipt;
   };
-  /** Removes the wake time, as somebody could by hand in the table. */
+  /** Removes the wake time, as a manual change in the table. */
   const blind = async (id: string): Promise<void> => {
     const { wakeAt: _, ...execution } = (await h.state(id)).execution;
     const record = { ...execution, version: execution.version + 1, writeId: `blind-${id}` };

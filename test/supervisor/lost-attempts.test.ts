@@ -1,4 +1,4 @@
-/** Processes that die in an attempt are counted by agent, by the supervisor that ends their leases. */
+/** The supervisor that ends a dead attempt's lease counts the death by agent. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import { lostAttempts } from '../../lib/core/records/receipts.ts';

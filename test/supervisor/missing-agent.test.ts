@@ -1,6 +1,6 @@
 /**
- * An agent that executions under way need and that is not deployed: others go on, it is reported, and its
- * work goes on when it is back.
+ * Running executions need an agent that is not deployed: other agents continue, the missing one is reported,
+ * and its work resumes when it is back.
  */
 
 import type { Ports, Queue } from '../../lib/core/ports.ts';
@@ -15,7 +15,7 @@ import { memoryReceipts } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 
 const HOUR_MS = 3_600_000;
-/** The longest pause before it is asked for again, and a sweep. */
+/** The longest pause before the agent is tried again, plus a sweep. */
 const BACK_WITHIN_MS = 45_000 + SWEEP_EVERY_MS;
 
 const fine = { execute: async () => ({}), undo: async () => undefined };

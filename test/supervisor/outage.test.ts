@@ -1,4 +1,7 @@
-/** Nobody takes messages, or the store or all supervisors were away: no stampede, no false expiry. */
+/**
+ * After an outage of the agents, the store or all supervisors, there is no stampede, and no lease is ended
+ * falsely.
+ */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
@@ -21,7 +24,7 @@ const single = workflow('single', { input: anyObject, within: '10h' }, (w) => {
 });
 const fine = { execute: async () => ({}), undo: async () => undefined };
 
-/** Evaluates at every wake time; sent messages are lost. */
+/** Evaluates at every wake time, and loses the sent messages. */
 async function watched(h: Harness, id: string, untilAt: number): Promise<number[]> {
   const sentAt: number[] = [];
   for (;;) {
@@ -33,7 +36,7 @@ async function watched(h: Harness, id: string, untilAt: number): Promise<number[
   }
 }
 
-/** An execution whose agent died in its step's first write after the claim. */
+/** Starts an execution whose agent dies at its first write after the claim. */
 async function diedAtItsWrite(): Promise<{ h: Harness; id: string }> {
   const h = harness(single, { worker: fine });
   const { id } = await h.begin();
@@ -138,7 +141,7 @@ describe('the first sweeps after an outage', () => {
     expect(places).toEqual(Array.from({ length: SENDS_PER_SWEEP }, (_, at) => at + 1));
   });
 
-  /** A store that is away between two instants. */
+  /** A store that fails while the function says so. */
   const awayStore = (world: Ports, awayUntil: () => boolean): Ports =>
     withStore(world, (store) => {
       const check = <Call extends (...args: never[]) => Promise<unknown>>(call: Call): Call =>
@@ -181,7 +184,7 @@ describe('the first sweeps after an outage', () => {
     return { h, id, work, aborted, sweep };
   };
 
-  /** Time passes in steps of a sweep. */
+  /** Lets time pass in steps of one sweep. */
   async function pass(h: Harness, ms: number, sweep: () => Promise<unknown>): Promise<void> {
     for (const untilAt = h.clock.now() + ms; h.clock.now() < untilAt; ) {
       h.clock.advanceTo(h.clock.now() + 1_000);
@@ -271,7 +274,7 @@ describe('the first sweeps after an outage', () => {
   });
 });
 
-/** The first call gets through, the later ones hang: a process that dies after its claim. */
+/** Lets the first call through and hangs later ones, as for a process that dies after its claim. */
 function once<Args extends unknown[], Value>(
   call: (...args: Args) => Promise<Value>,
   never: Promise<never>,

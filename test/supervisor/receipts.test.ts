@@ -1,6 +1,6 @@
 /**
- * The supervisor's receipts (P5): left while something is due, never in the way, and none if nothing is due
- * (C3).
+ * The supervisor's receipts (P5): it writes them while work is due and none otherwise (C3), and a failed
+ * write never stops it.
  */
 
 import type { Receipts } from '../../lib/core/ports.ts';

@@ -1,4 +1,4 @@
-/** An agent dies, freezes, is slow or cannot tell: P2, P7, L2, S4, S5, S6, S9. */
+/** An agent dies, freezes, is slow, or does not know its outcome: P2, P7, L2, S4, S5, S6, S9. */
 
 import type { AttemptContext, Verdict } from '../../lib/core/plan/agent.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
@@ -6,7 +6,7 @@ import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { anAgent, anyObject, harness, PROCESS_MS } from '../engine/harness.ts';
 import { aProcess, never } from '../engine/process.ts';
 
-/** Leases and pickups of 10 s, timeout 30 s, settle 5 s; a process lives 60 s. */
+/** An agent with leases and pickup times of 10 s, timeout 30 s, settle 5 s; a process lives 60 s. */
 const safe = anAgent('safe');
 const asked = anAgent('asked', { effect: 'probed' });
 const LEASE_MS = 10_000;

@@ -1,6 +1,6 @@
 /**
- * A table restored to any earlier moment, with the messages of everything done since: S13, L1, L2, S6. It
- * does not know the later acts; the external services know them by their keys.
+ * A table is restored to any earlier moment, while messages from later remain: S13, L1, L2, S6. The table
+ * lacks the later acts, but the external services recognise them by their keys.
  */
 
 import type { AttemptContext, Verdict } from '../../lib/core/plan/agent.ts';
@@ -22,7 +22,7 @@ const order = workflow('order', { input: anyObject, within: '1h' }, (w) => {
   return {};
 }) as Workflow;
 
-/** Services that accept a key: a repeated request does nothing more. The first try of each gets no answer. */
+/** Services that deduplicate by key. The first try of each gets no answer. */
 function services(): { readonly done: Set<string>; readonly all: Harness['implementations'] } {
   const done = new Set<string>();
   const execute = async ({ idempotencyKey, attempt }: AttemptContext): Promise<object> => {
@@ -73,7 +73,7 @@ const recorded =
     return { ...world, store, queue: { send } };
   };
 
-/** The store accepts only the next version of each record, and so is led there. */
+/** Restores a snapshot write by write, because the store accepts only the next version of each record. */
 async function restore(to: Harness, from: Harness, { execution, steps }: Snapshot): Promise<void> {
   const plan = await from.store.readPlan(execution.plan);
   await to.store.writePlan(execution.plan, plan!);
@@ -152,14 +152,14 @@ const trigger: Trigger = {
   key: [{ $ref: 'input', path: ['id'] }],
 };
 
-/** A deployment with a trigger that gets another event every second, whatever is done meanwhile. */
+/** A deployment with a trigger that gets an event every second. */
 class Running {
-  /** The table that the functions use. */
+  /** The table in use. */
   table: Harness;
   readonly waiting: string[] = [];
   readonly started: { readonly event: string; readonly id: string; readonly table: Harness }[] = [];
   events = 0;
-  /** `atRest` of the construct: queues are no longer read, and nothing starts a supervisor. */
+  /** The construct's `atRest`: queues are not read, and no supervisor starts. */
   isAtRest = false;
 
   constructor(table: Harness) {
@@ -193,7 +193,9 @@ class Running {
   }
 }
 
-/** Follows the runbook. @returns how many starts are neither in the used table, nor listed, nor waiting */
+/**
+ * Follows the runbook. @returns how many starts are lost: neither in the table, nor listed, nor in a queue
+ */
 async function restoredWhileRunning(atRest: boolean): Promise<{ lost: number; came: number }> {
   const external = services();
   const old = harness(order, external.all, 1);

@@ -1,7 +1,6 @@
 /**
- * The second supervisor of a tick stays while it finds something overdue, and otherwise sweeps once: the
- * first one keeps all shards (L2), and while the second is at work it does the first one's work if that dies
- * (L5).
+ * The second supervisor of a tick sweeps once, and stays while it finds overdue work. The first one sweeps
+ * all shards (L2); if it dies, a staying second does its work (L5).
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -19,10 +18,10 @@ const PARTS: readonly Part[] = [
   { part: 1, of: 2 },
 ];
 const MINUTE_MS = 57_000;
-/** The wake time of a step whose message is lost. */
+/** When a step with a lost message is due. */
 const DUE_MS = 10_000;
 
-/** Executions with an odd number are in shard 1. */
+/** Opens a world in which executions with an odd number are in shard 1. */
 function open() {
   const asked = [0, 0];
   const presences = memoryPresences();
@@ -60,7 +59,7 @@ async function move(h: Harness, untilAt: number): Promise<void> {
   await settle();
 }
 
-/** Two executions, one in each shard, whose messages are lost. */
+/** Starts an execution in each shard, and loses their messages. */
 async function twoLost(h: Harness): Promise<void> {
   for (let at = 0; at < 2; at += 1) await h.begin();
   h.sent.splice(0);

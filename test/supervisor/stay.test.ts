@@ -1,6 +1,6 @@
 /**
- * How long a supervisor stays and what it promises: a promise is kept, a called one gives way to a tick, and
- * of two called ones one ends (L2, S15).
+ * How long a supervisor stays: it keeps its promised presence; a called one ends at a tick; of two called
+ * ones, one ends (L2, S15).
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -36,7 +36,7 @@ const open = (change: (presences: Presences) => Partial<Presences> = () => ({}))
   };
   const startedAt = h.clock.now();
   const untilAt = startedAt + LIFE_MS;
-  /** Another version, written by another process. */
+  /** Writes the next version as another process. */
   const byOther = async (forMs: number): Promise<void> => {
     const version = ((await stored.read())?.version ?? 0) + 1;
     await stored.write({ version, writeId: `other-${version}`, untilAt: h.clock.now() + forMs });
@@ -56,7 +56,7 @@ async function move(h: Harness, byMs: number): Promise<void> {
   await settle();
 }
 
-/** Calls it as the handler does. @returns its sweeps, and when it ended */
+/** Calls the supervisor as its handler does. @returns its sweeps, and when it ended */
 async function call(world: Open, version = 1): Promise<{ sweeps?: readonly Sweep[]; endedAt?: number }> {
   const { h, presences, untilAt } = world;
   const called = { version, untilAt: world.startedAt + 5_000 };

@@ -1,6 +1,6 @@
 /**
- * The supervisor: L2–L5, C3, S12; one bad item delays no other, a dead supervisor costs a tick, the end is
- * announced.
+ * The supervisor's sweep: L2–L5, C3, S12; a bad item delays no other, a dead supervisor delays work by one
+ * tick, ends are announced.
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -17,7 +17,7 @@ const single = workflow('single', { input: anyObject, within: '1h' }, (w) => {
 const fine = { execute: async () => ({}), undo: async () => undefined };
 const open = (wrap?: Parameters<typeof harness>[3]): Harness => harness(single, { worker: fine }, 1, wrap);
 
-/** Takes all messages out of the queue unread. */
+/** Loses all messages in the queue. @returns how many */
 const loseAll = (h: Harness): number => h.sent.splice(0).length;
 
 describe('a sweep', () => {

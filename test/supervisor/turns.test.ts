@@ -1,7 +1,4 @@
-/**
- * Fair turns at a supervisor: however much of one group (`fairBy`) is due, another group's work does not wait
- * for it.
- */
+/** Fair turns of a supervisor: much due work of one group (`fairBy`) does not delay another group. */
 
 import * as z from 'zod/mini';
 import { workflow } from '../../lib/author/builder/workflow.ts';
@@ -46,10 +43,10 @@ describe('a tick', () => {
   interface Opened {
     readonly h: Harness;
     readonly ports: Ports;
-    /** The order and the times of the reads of executions. */
+    /** The reads of executions, in order, with their times. */
     readonly reads: { readonly id: string; readonly at: number }[];
   }
-  /** Every read of an execution takes time. */
+  /** Opens a world in which each read of an execution takes time. */
   function opened(fails: (id: string) => boolean = () => false): Opened {
     const reads: { id: string; at: number }[] = [];
     const h = harness(shared, { worker: { execute: async () => ({}), undo: async () => undefined } });

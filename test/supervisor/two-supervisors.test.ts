@@ -1,6 +1,6 @@
 /**
- * The two supervisors of one tick: C3 together they read as much as one would, L5 each does the other's work
- * when the other is dead.
+ * The two supervisors of a tick: C3 together they read as much as one alone, L5 if one dies, the other does
+ * its work.
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -15,7 +15,7 @@ const single = workflow('single', { input: anyObject, within: '1h' }, (w) => {
 const fine = { execute: async () => ({}), undo: async () => undefined };
 const open = (wrap?: Parameters<typeof harness>[3]): Harness => harness(single, { worker: fine }, 1, wrap);
 
-/** Takes all messages out of the queue unread. */
+/** Loses all messages in the queue. @returns how many */
 const loseAll = (h: Harness): number => h.sent.splice(0).length;
 
 describe('any number of supervisors', () => {
@@ -57,7 +57,7 @@ describe('two supervisors of one tick', () => {
     { part: 1, of: 2 },
   ];
   const MINUTE_MS = 57_000;
-  /** Two shards: executions with an odd number are in shard 1. Counts the queries of each. */
+  /** Opens two shards (executions with an odd number are in shard 1), and counts the queries of each. */
   const openSharded = () => {
     const asked = [0, 0];
     const h = open((world) =>

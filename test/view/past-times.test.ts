@@ -1,4 +1,4 @@
-/** An instant of the past is never shown as one of the reader's future, whatever clock has written it. */
+/** A past instant is never shown as a future one, even if the writer's clock differs from the reader's. */
 
 import { findingsOf } from '../../lib/api/findings.ts';
 import { pastText } from '../../lib/core/values/text.ts';

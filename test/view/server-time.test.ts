@@ -1,11 +1,11 @@
-/** The API's clock, as its answers show it, measures how long ago something was. */
+/** Relative times are computed with the API's clock, as its answers show it. */
 
 import { ServerTime } from '../../lib/view/server-time.ts';
 
 const NOW = Date.parse('2026-11-29T12:00:00.400Z');
 const HOUR = 3_600_000;
 
-/** The time that a call shows as now, for an API whose clock is ahead, after answers of these durations. */
+/** The current time that a call shows, for an API whose clock is ahead, after calls of these durations. */
 async function afterCalls(aheadMs: number, ...tookMs: readonly number[]): Promise<number> {
   let own = NOW;
   const time = new ServerTime(() => own);

@@ -1,6 +1,6 @@
 /**
- * How a step spent its time: queue, work, backoff, waiting, pauses and questions separately, and nothing that
- * is not known.
+ * A step's timeline: queue, work, backoff, waiting, pauses and questions as separate stretches, only for
+ * known times.
  */
 
 import type { AttemptView, ExecutionView, StepView } from '../../lib/api/answers.ts';
@@ -33,7 +33,7 @@ const stepOf = (changes: Partial<StepView>): StepView => ({
   ...changes,
 });
 
-/** 'queue 2 s': the past part of each stretch, in the order of time; the future part in brackets. */
+/** The stretches as text, such as 'queue 2 s', in the order of time; the future part in brackets. */
 function said(step: Partial<StepView>, now: number, view: Partial<ExecutionView> = {}): readonly string[] {
   const whole = { startedAt: T, incidents: [], steps: [stepOf(step)], ...view } as unknown as ExecutionView;
   const [row] = rowsOf(whole, T + now);

@@ -1,4 +1,4 @@
-/** Texts about a step that waits, and about what follows its failure. */
+/** The texts about a waiting step and about the consequences of its failure. */
 
 import { recoveryText } from '../../lib/view/waiting-steps.ts';
 

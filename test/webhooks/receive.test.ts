@@ -1,6 +1,6 @@
 /**
- * The effect of a third party's request, on ports in memory: one effect however often it comes, and none if
- * it is forged.
+ * A third party's request, on ports in memory: it has one effect however often it comes, and none if it is
+ * forged.
  */
 
 import * as z from 'zod/mini';

@@ -1,4 +1,4 @@
-/** Three kinds of public senders, as their requests look: what each signs, where, and how it is written. */
+/** The requests of public webhook senders: what each signs, in which header, and in which format. */
 
 import { createHmac } from 'node:crypto';
 import { hmacSha256 } from '../../lib/author/triggers/webhook.ts';
@@ -28,7 +28,7 @@ export interface Sender {
 
 const seconds = (at: number): string => String(Math.floor(at / 1_000));
 
-/** Payments: the time and the signatures of two secrets in one header. */
+/** A payment service: one header has the time and the signatures by two secrets. */
 const payments: Sender = {
   verify: hmacSha256({ header: 'Pay-Signature', prefix: 'v1=', time: { prefix: 't=' }, secret }),
   sends: (body, at = NOW) => {
@@ -38,7 +38,7 @@ const payments: Sender = {
   },
 };
 
-/** A host of code: the body alone is signed, so a request has no age. */
+/** A code host: it signs only the body, so a request has no age. */
 const codeHost: Sender = {
   verify: hmacSha256({ header: 'x-code-signature-256', prefix: 'sha256=', secret }),
   sends: (body) => ({
@@ -47,7 +47,7 @@ const codeHost: Sender = {
   }),
 };
 
-/** A chat's form: the time in a header of its own, signed with a version before it. */
+/** A chat service: the time is in its own header, and is signed with a version prefix. */
 const form: Sender = {
   verify: hmacSha256({
     header: 'x-chat-signature',
@@ -69,7 +69,7 @@ const form: Sender = {
 
 export const STANDARD_KEY = `whsec_${Buffer.from(SECRET.repeat(2)).toString('base64')}`;
 
-/** Standard Webhooks, as the events of `serve` are signed. */
+/** Standard Webhooks, the format of the events of `serve`. */
 export const standard: Sender = {
   verify: hmacSha256({
     header: 'webhook-signature',

@@ -1,4 +1,4 @@
-/** Which requests count as signed: the bytes that were signed decide, and nothing else. */
+/** A request is accepted only if its signature matches the received bytes. */
 
 import { hmacSha256, type HmacOptions } from '../../lib/author/triggers/webhook.ts';
 import { isSigned } from '../../lib/webhooks/signature.ts';

@@ -1,4 +1,4 @@
-/** Calls of an agent's own process: their input and output, and the report of a call that never began. */
+/** Calls to an agent's own process: input, output, and the report of a call that never began. */
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

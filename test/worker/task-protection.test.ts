@@ -1,4 +1,4 @@
-/** W3 when a task asks ECS to leave it alone, and what it does if ECS does not. */
+/** W3: when a task asks ECS for protection from scale-in, and what it does if ECS refuses. */
 
 import { type TaskProtection, taskProtection } from '../../lib/worker/task-protection.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What happens to messages, with a queue and processes that the test controls, and time that the test moves.
+ * The container worker's handling of messages, with a queue, processes and a clock that the test controls.
  */
 
 import type { Inbox, Received } from '../../lib/aws/sqs-inbox.ts';
@@ -9,7 +9,7 @@ import type { ClaimedAttempt } from '../../lib/core/decisions/events.ts';
 import { Worker } from '../../lib/worker/worker.ts';
 
 const message = (messageId: string): Received => ({ messageId, body: '{}', receipt: `r-${messageId}` });
-/** Lets everything happen that can happen without time passing. */
+/** Runs all work that needs no time to pass. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
 };
@@ -151,7 +151,7 @@ function world({
     },
     /** The events since the last call, without the receives. */
     happened: () => done.splice(0).filter((each) => !/^(?:receive|protect|release)/.test(each)),
-    /** The same for the calls to ECS. */
+    /** The calls to ECS since the last call. */
     protections: () => done.filter((each) => /^(?:protect|release)/.test(each)),
   };
 }

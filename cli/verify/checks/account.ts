@@ -1,4 +1,4 @@
-/** Checks of an account and of the stack in it. All only read, except the teardown. */
+/** Checks an account and the stack in it. All checks only read, except the teardown. */
 
 import { type Finding, finding, type Run } from '../check.ts';
 import type { AccountFacts } from '../ports.ts';
@@ -8,7 +8,7 @@ import type { AccountFacts } from '../ports.ts';
  * https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html
  */
 const OLDEST_BOOTSTRAP = 6;
-/** The concurrent executions that a stack of a few agents needs with `agentConcurrency: 2`. */
+/** The concurrent executions that a small stack needs with `agentConcurrency: 2`. */
 const LEAST_CONCURRENCY = 10;
 /**
  * The longest resource policy:
@@ -55,7 +55,7 @@ export const ACCOUNT: Readonly<Record<string, Run>> = {
   },
 };
 
-/** Whether the account is bootstrapped. It is also checked before a stack is deployed. */
+/** Checks whether the account is bootstrapped, also before a stack is deployed. */
 export async function bootstrapped({ bootstrap }: Pick<AccountFacts, 'bootstrap'>): Promise<Finding> {
   const version = await bootstrap();
   const isOld = (version ?? 0) < OLDEST_BOOTSTRAP;

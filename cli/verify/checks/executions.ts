@@ -1,8 +1,8 @@
 /**
- * Checks that run executions, one of each kind, in a minute or two.
+ * Checks that run one execution of each kind, in a minute or two.
  *
- * Owns: the expected ends. Does not own: the workflows (`../stack/workflows/proof/`), the checks of triggers
- * (`triggers.ts`).
+ * Owns: the expected results. Does not own: the workflows (`../stack/workflows/proof/`), the checks of
+ * triggers (`triggers.ts`).
  */
 
 import { ApiError } from '../../../lib/api/client.ts';
@@ -11,10 +11,10 @@ import { type Finding, finding, type Run } from '../check.ts';
 import type { Ports } from '../ports.ts';
 import { begin, endOf, ended, expects, is, until } from '../starting.ts';
 
-/** The workflow of a stack with `canary`, which uses every part (`lib/scheduler/canary-workflow.ts`). */
+/** The canary workflow of a stack with `canary`; it uses every part (`lib/scheduler/canary-workflow.ts`). */
 const CANARY = 'steadfast-canary';
 const LONG = 40;
-/** The length of a text that is too long for a record, and short enough for an output in an answer. */
+/** Text of this length is too long for a record, but short enough for an answer. */
 const LARGE_CHARS = 60_000;
 
 /** The number of effects under the key of an execution's step (`effects.ts` of the stack). */
@@ -75,12 +75,12 @@ async function erased(ports: Ports): Promise<Finding> {
   const { executionId } = await ended(ports, 'verify-large', { n: 1, text }, 'erase');
   const answer = await until(ports, () =>
     ports.api.erase(executionId).catch((error: unknown) => {
-      // Not yet erasable: its end is announced in a moment, and its step began less than a minute ago.
+      // Not yet erasable: its end is not announced yet, or its step began less than a minute ago.
       if (error instanceof ApiError && error.code === 'not-erasable') return undefined;
       throw error;
     }),
   );
-  // An erased execution does not count as lost.
+  // Removes it from the begun executions, so that it does not count as lost.
   ports.begun.delete(executionId);
   const left = await ports.api.get(executionId).then(
     ({ status }) => status,

@@ -1,6 +1,6 @@
 /**
- * Checks of two faults that agents of the stack of `verify` cause themselves; nothing in the account has to
- * be reverted.
+ * Checks two faults that agents of verify's stack cause themselves, so that no change in the account must be
+ * reverted.
  */
 
 import { ApiError } from '../../../lib/api/client.ts';
@@ -21,7 +21,7 @@ async function died(ports: Ports): Promise<Finding> {
   );
 }
 
-/** The number of executions that fail: enough to open the breaker. */
+/** The number of failing executions: enough to open the breaker. */
 const CALLERS = 12;
 const LONG_MS = 10 * 60_000;
 async function breaker(ports: Ports): Promise<Finding> {
@@ -32,7 +32,7 @@ async function breaker(ports: Ports): Promise<Finding> {
     return status !== undefined && wanted.includes(status) ? status : undefined;
   };
   const ids: string[] = [];
-  // One after the other: all at once would exceed a new account's concurrent executions.
+  // One after the other, because all at once would exceed a new account's concurrency limit.
   for (let n = 0; n < CALLERS; n += 1)
     ids.push(await begin(ports, 'verify-breaker', { switch: runId }, `breaker-${n}`));
   const opened = await until(ports, () => at(['open', 'half-open']));
@@ -52,7 +52,7 @@ async function breaker(ports: Ports): Promise<Finding> {
 /** The steps with an effect outside, by workflow. */
 const ACTS: Readonly<Record<string, readonly string[]>> = { 'verify-order': ['first', 'second'] };
 
-/** Checks every execution that the run has begun, also during a fault. */
+/** Checks every execution of the run, including those during faults. */
 async function aftermath({ api, begun, probes }: Ports): Promise<Finding> {
   const problems: string[] = [];
   for (const [id, workflow] of begun) {

@@ -1,7 +1,8 @@
 /**
- * Every row of docs/not-verified.md: what a deployment must do, and which check or person answers it.
+ * Every row of docs/not-verified.md: what a deployment must do, and the check for it, or why a person must
+ * check it.
  *
- * Does not own: what a check does (the files beside it, one function for each id).
+ * Does not own: the checks (the files beside it, one function for each id).
  */
 
 import { AREAS, type Area, type Entry, type Phase, type Run } from '../check.ts';

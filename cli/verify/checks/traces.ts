@@ -1,10 +1,10 @@
-/** Checks of what the executions of `executions.ts` left: logs, metrics, dead letters. */
+/** Checks the traces of the executions of `executions.ts`: logs, metrics, dead letters. */
 
 import { METRICS, type MetricName } from '../../../lib/aws/names.ts';
 import { finding, type Run } from '../check.ts';
 import { until } from '../starting.ts';
 
-/** A check that no line of any function's log contains one of the texts. */
+/** Makes a check that no function's log contains any of the texts. */
 const silent =
   (...texts: readonly string[]): Run =>
   async ({ logs }) =>
@@ -13,7 +13,7 @@ const silent =
       `no line has ${texts.join(' or ')}`,
     );
 
-/** The part of the line around the text: a line may be long, and its beginning says little. */
+/** Cuts a long line around the text. */
 function excerpt(line: string, texts: readonly string[]): string {
   const at = Math.max(0, ...texts.map((text) => line.indexOf(text)));
   return line.slice(Math.max(0, at - BEFORE_CHARS), at + AFTER_CHARS);
@@ -21,7 +21,7 @@ function excerpt(line: string, texts: readonly string[]): string {
 const BEFORE_CHARS = 100;
 const AFTER_CHARS = 400;
 
-/** The time until a metric is there: a new log group may need minutes. */
+/** How long a check waits for a metric: a new log group may need minutes. */
 const METRIC_WITHIN_MS = 5 * 60_000;
 /** Metrics that every run writes. */
 const EMITTED: readonly MetricName[] = [

@@ -1,4 +1,4 @@
-/** Checks of the triggers, which start executions without the API, and of the events about ends. */
+/** Checks the triggers, which start executions without the API, and the events about ends. */
 
 import { type Finding, finding, type Run } from '../check.ts';
 import type { Ports } from '../ports.ts';
@@ -29,8 +29,8 @@ export const TRIGGERS: Readonly<Record<string, Run>> = {
 };
 
 /**
- * A message with a number that would be rounded is refused. It uses the event trigger, whose messages are
- * whole events.
+ * Checks that a message with a number that would be rounded is refused. It uses the event trigger, whose
+ * messages are whole events.
  */
 async function refusedStart(ports: Ports): Promise<Finding> {
   const queues = await ports.queues();
@@ -53,7 +53,7 @@ async function refusedStart(ports: Ports): Promise<Finding> {
   );
 }
 
-/** Exactly one execution of `verify-event` with this id in its input. */
+/** Checks that there is exactly one execution of `verify-event` with this id in its input. */
 async function begunBy(ports: Ports, id: string): Promise<Finding> {
   const found = await again(ports, async () => {
     const all = await begunNow(ports);
@@ -78,7 +78,8 @@ async function begunNow({ api }: Ports, since?: number): Promise<readonly Begun[
 }
 
 async function scheduleTrigger(ports: Ports): Promise<Finding> {
-  // Only executions begun since now count: an earlier one says nothing about the current schedule.
+  // Counts only executions started from now on, because earlier ones do not prove that the schedule works
+  // now.
   const since = ports.clock.now() - CLOCKS_DIFFER_MS;
   await ports.probes.tick('rate(5 minutes)');
   const found = await until(

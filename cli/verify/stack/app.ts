@@ -1,8 +1,8 @@
 /**
- * The CDK app of `steadfast verify --throwaway` and `--local`: one stack that can be deleted without residue.
+ * The CDK app of `steadfast verify --throwaway` and `--local`: a stack that can be deleted completely.
  *
- * Owns: the resources that the checks need beside a Steadfast: a table of effects, a queue of announced ends,
- * a subscriber of the alarms. Does not own: the workflows (`workflows/proof/`).
+ * Owns: the resources that the checks need besides a Steadfast: a table of effects, a queue of announced
+ * ends, a subscriber of the alarms. Does not own: the workflows (`workflows/proof/`).
  */
 
 import { join, relative } from 'node:path';

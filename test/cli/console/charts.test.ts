@@ -1,5 +1,5 @@
 /**
- * The charts of the console: the requests to CloudWatch, the use of the answers, who may ask, and how often.
+ * The console's charts: the requests to CloudWatch, reading the answers, who may request them, and how often.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

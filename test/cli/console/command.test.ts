@@ -1,4 +1,4 @@
-/** `steadfast console`: which API it calls, with which credentials, what it prints, and that it ends. */
+/** `steadfast console`: the API that it calls, its credentials, its output, its end. */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -39,7 +39,7 @@ afterAll(() => {
   aws.close();
 });
 
-/** Runs the command until it is interrupted; gives its output as soon as it is printed. */
+/** Runs the command until it is interrupted. @returns its output as it is printed */
 function opened(...args: string[]): { readonly printed: Promise<string>; readonly ended: Promise<number> } {
   let ended: Promise<number> = Promise.resolve(0);
   const printed = new Promise<string>((out, failed) => {

@@ -1,4 +1,4 @@
-/** What the console passes on, and everything that it refuses without a call of the API. */
+/** Which requests the console's server passes to the API, and which it refuses. */
 
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -25,10 +25,10 @@ afterAll(endAll);
 const API = '/console/api';
 const WRITE = `${API}/executions/e1/cancel`;
 const routes = Object.keys(CALLS).map((route) => route.split(' ') as [method: string, path: string]);
-/** Puts names in place of the parameters. */
+/** Replaces the parameters of a path by names. */
 const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, '1');
 
-/** Sends only the first byte of a change. @returns the status, or what became of the connection */
+/** Sends only the first byte of a write's body. @returns the status, or how the connection ended */
 const begun = ({ port, cookie, token }: Served, more: Record<string, string>): Promise<unknown> =>
   new Promise((over) => {
     const headers = {

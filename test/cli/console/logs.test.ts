@@ -1,7 +1,4 @@
-/**
- * Log lines through the console: only lines of executions that the API shows, never of a file that a page
- * names.
- */
+/** The console serves only log lines of executions that the API shows; a page cannot name a file. */
 
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Two secrets: what opens the console, and what callbacks never show there. */
+/** Two secrets: the console's login token, and callback tokens, which the console never shows. */
 
 import { CALLS } from '../../../lib/api/calls.ts';
 import { freshId } from '../../../lib/aws/fresh-id.ts';

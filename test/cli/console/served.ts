@@ -1,6 +1,5 @@
 /**
- * The console in front of an API with the test's answers; requests are sent as raw bytes, which `fetch` would
- * repair.
+ * Serves the console before a fake API. Requests are sent as raw bytes, because `fetch` would correct them.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -57,13 +56,13 @@ export const OUTSIDE = 'what no page may have';
 const open: Server[] = [];
 const folders: string[] = [];
 
-/** Closes everything that the tests of a file have served, even after a failure. */
+/** Closes all servers of a test file, even after a failure. */
 export async function endAll(): Promise<void> {
   await Promise.all(open.splice(0).map(closed));
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 }
 
-/** A page as it is built, beside a file that does not belong to it. */
+/** Writes a built page, and beside its folder a file that must not be served. */
 export function builtPage(): string {
   const around = mkdtempSync(join(tmpdir(), 'steadfast-console-'));
   folders.push(around);

@@ -1,6 +1,6 @@
 /**
- * `why`, on the command line and on the page, shows the exit code of an attempt's process that went silent,
- * if the logs on this machine have it.
+ * `why`, in command line and console, shows the exit code of an attempt's process, if the logs on this
+ * machine have it.
  */
 
 import { appendFile, mkdtemp, writeFile } from 'node:fs/promises';

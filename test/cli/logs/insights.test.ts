@@ -1,6 +1,4 @@
-/**
- * The log lines of an execution from CloudWatch Logs: the requests, over HTTP, and the use of the answers.
- */
+/** Reading an execution's log lines from CloudWatch Logs: the HTTP requests, and reading the answers. */
 
 import { Calls } from '../../../cli/aws/calls.ts';
 import type { Clock } from '../../../cli/io.ts';

@@ -1,4 +1,4 @@
-/** The log lines of an execution from the files of a laptop: merged, followed to its end, safe to print. */
+/** Reading an execution's log lines from local files: merging, following to the end, printing safely. */
 
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The ports of `verify` in an account, over HTTP: their calls, and what they read from the answers. The
- * answers have the forms that AWS documents; no account has given them.
+ * The AWS ports of `verify`, over HTTP: their calls, and reading the answers. The answers follow AWS's
+ * documentation; they were not recorded from an account.
  */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Every check of `steadfast verify` passes for a deployment that does what it should, and fails for one that
- * does not: each has its planted fault here, and none has two names.
+ * Every check of `steadfast verify` passes for a correct deployment, and fails for one with the check's
+ * planted fault. No check has two names.
  */
 
 import { type Check, isCheck } from '../../../cli/verify/check.ts';
@@ -10,7 +10,7 @@ import { FakeDeployment, fakePorts } from './fake-deployment.ts';
 
 const checks = ENTRIES.filter(isCheck);
 
-/** The name of the planted fault, by the check's id, if it differs from that. */
+/** The names of planted faults that differ from the check's id. */
 const PLANTED: Readonly<Record<string, string>> = {
   'nothing-doubled': 'effects-begun',
   dies: 'effects-die-after',

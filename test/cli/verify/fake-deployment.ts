@@ -1,8 +1,7 @@
 /**
- * A deployment as the checks of `verify` see it, in memory: it does everything right except the planted
- * faults.
+ * A deployment in memory for the checks of `verify`, correct except for the planted faults.
  *
- * Owns: one planted fault for each check, by the check's id. Does not own: what the real ports answer.
+ * Owns: one fault for each check, by its id. Does not own: the answers of the real ports.
  */
 
 import { ApiError, type Client } from '../../../lib/api/client.ts';

@@ -1,4 +1,4 @@
-/** An interrupted run begins nothing more while it removes what it made. */
+/** An interrupted run starts no further work while it removes its resources. */
 
 import { EventEmitter } from 'node:events';
 import { onInterrupt } from '../../../cli/verify/interrupt.ts';

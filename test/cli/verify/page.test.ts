@@ -1,5 +1,6 @@
 /**
- * docs/not-verified.md is printed from the checks: each row has a check, or says why a person must check it.
+ * docs/not-verified.md is generated from the checks: each row has a check, or says why a person must check
+ * it.
  */
 
 import { printNotVerified } from '../../../cli/verify/page.ts';

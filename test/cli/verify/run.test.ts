@@ -1,4 +1,4 @@
-/** The order of `verify`, which checks count as not run, and its report. */
+/** The order of the checks of `verify`, which of them count as not run, and the report. */
 
 import type { Check, Entry } from '../../../cli/verify/check.ts';
 import type { Ports } from '../../../cli/verify/ports.ts';

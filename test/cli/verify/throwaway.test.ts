@@ -1,6 +1,6 @@
 /**
- * The stack of `verify` in an account: whatever a run is doing when it is interrupted or fails, nothing is
- * left, and nothing is made again.
+ * The temporary stack of `verify`: if a run fails or is interrupted at any point, no resource is left or made
+ * again.
  */
 
 import { CallError, Calls } from '../../../cli/aws/calls.ts';

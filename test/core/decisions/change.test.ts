@@ -1,4 +1,4 @@
-/** How records change, which record is first, and an execution's output: field by field. */
+/** Changing a record, the first record, and an execution's output, field by field. */
 
 import { storedOutput, outputOf } from '../../../lib/core/execution/output.ts';
 import { callbackKeysOf, newExecution, placeHolder } from '../../../lib/core/execution/start.ts';

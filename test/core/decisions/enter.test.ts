@@ -1,4 +1,4 @@
-/** The entry of a person who acts below an execution (S19). */
+/** Recording a person who acts in a child execution in its parents too (S19). */
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { People } from '../../../lib/core/records/people.ts';

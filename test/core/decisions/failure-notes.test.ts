@@ -1,4 +1,4 @@
-/** The log line of a bad end gives its reason: code and message. */
+/** The log line of an unsuccessful end contains the failure's code and message. */
 
 import { agent, PermanentError, workflow } from 'steadfast';
 import * as z from 'zod/mini';

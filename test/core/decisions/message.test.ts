@@ -1,7 +1,4 @@
-/**
- * S13 whatever a text says, it is at worst a useless hint; names, ids and tokens, and which of them are
- * refused.
- */
+/** S13 parsing a message: any text is at worst a useless hint. Which names, ids and tokens are refused. */
 
 import * as fc from 'fast-check';
 import { formatMessage, type Message, parseMessage } from '../../../lib/core/decisions/message.ts';

@@ -1,4 +1,4 @@
-/** How stored records count under the execution's present status and epoch (S2, S6, F8). */
+/** How stored records are read after a retry, under the execution's current status and epoch (S2, S6, F8). */
 
 import { stateAfterRetry } from '../../../lib/core/execution/after-retry.ts';
 import type { AgentStep, CallbackStep, ChildStep, PlanStep } from '../../../lib/core/plan/plan.ts';

@@ -1,5 +1,6 @@
 /**
- * A child that is a point of no return: refusals, when there is a way back, and which rule follows from that.
+ * A child that is a point of no return: refused plans, when the execution can still be undone, and the rule
+ * that applies.
  */
 
 import { decide } from '../../../lib/core/decide.ts';

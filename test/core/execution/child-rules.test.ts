@@ -1,4 +1,4 @@
-/** The rules for steps that no agent performs, whole decisions of small states; stopping has its own file. */
+/** Rules for steps without an agent, as whole decisions in small states (stopping: `end-rules.test.ts`). */
 
 import type { MapStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children, ChildStart } from '../../../lib/core/records/children.ts';

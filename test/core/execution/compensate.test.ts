@@ -1,6 +1,6 @@
 /**
- * The rules for an execution that is being undone, and for the announcement of an end: whole decisions of
- * small states (S1, S10, S12).
+ * The rules for undoing an execution and for announcing its end, as whole decisions in small states (S1, S10,
+ * S12).
  */
 
 import type { Plan } from '../../../lib/core/plan/plan.ts';

@@ -1,6 +1,6 @@
 /**
- * Properties of decisions about steps that no agent performs, in any state: S14 they are made, S2 they are
- * legal, S12 nothing of them becomes due before the wake time.
+ * Properties of decisions about steps without an agent, in random states: S14 a decision is always made, S2
+ * it is legal, S12 nothing becomes due before the wake time.
  */
 
 import * as fc from 'fast-check';
@@ -77,7 +77,7 @@ const pairs = (of: fc.Arbitrary<Case>): fc.Arbitrary<Pair> =>
   pairsOf(of, (given) => fc.oneof(callbacks, tellings, doings(given), stops, evaluations));
 const everywhere = (judge: Judge, of: fc.Arbitrary<Pair>): void => judgeAll(of, 600, judge);
 
-/** Parts of lists: failed items are tolerated, in lanes. */
+/** Cases of parts of lists, with tolerated failures and lanes. */
 const parts: fc.Arbitrary<Case> = fc
   .tuple(cases, fc.integer({ min: 0, max: 2 }))
   .map(([{ plan, state }, tolerated]) => ({ plan: { ...plan, tolerated }, state }));

@@ -1,5 +1,6 @@
 /**
- * The result of a message, a heartbeat and a report, whole decisions of small states (S4, S5, S9, S13, C1).
+ * The effects of a message, a heartbeat and a report, as whole decisions in small states (S4, S5, S9, S13,
+ * C1).
  */
 
 import { decide } from '../../../lib/core/decide.ts';

@@ -1,6 +1,6 @@
 /**
- * What stops an execution, and what is written then: failure, deadline, the point of no return; and which
- * executions of its own a step must stop (L1, S10).
+ * What stops an execution (a failure, the deadline, the point of no return), the writes then, and which child
+ * executions a step must stop (L1, S10).
  */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';

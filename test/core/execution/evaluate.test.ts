@@ -1,4 +1,6 @@
-/** The rules for going forward, whole decisions of small states; and which rule comes first (L1, S8, S12). */
+/**
+ * The rules for a running execution, as whole decisions in small states, and their priority (L1, S8, S12).
+ */
 
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { EvaluateEvent } from '../../../lib/core/decisions/events.ts';

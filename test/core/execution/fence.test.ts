@@ -1,6 +1,6 @@
 /**
- * Which steps must be undone, which are clear, which must be fenced: in small states, one condition at a time
- * (S10, F1).
+ * Which steps must be undone, need nothing, or must be fenced, in small states, one condition at a time (S10,
+ * F1).
  */
 
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
@@ -33,7 +33,7 @@ const dirty = { status: 'succeeded', version: 1, clean: false } as const;
 const acted = { mayHaveActed: true };
 const left = { cause: { kind: 'cancel', at: 0, failure: { code: 'x', message: 'y' }, undo: false } } as const;
 
-/** A reader of an older state may take a step with one of these statuses. */
+/** Statuses in which a step may be claimed by a process that read an older state. */
 const CLAIMED: Step['status'][] = ['retrying', 'accepted', 'waiting', 'answered', 'unknown'];
 
 describe('an effect is to be undone', () => {

@@ -1,10 +1,13 @@
-/** Pauses, retries and points of no return: decisions that are never made, in any state, on any event. */
+/**
+ * Decisions about pauses, retries and points of no return that are never made, in random states, on random
+ * events.
+ */
 
 import * as fc from 'fast-check';
 import { isLeased, isTerminal } from '../../../lib/core/records/state.ts';
 import { commands, everywhere, evaluations } from '../events.ts';
 
-/** The subject of these rules is rare among random states. */
+/** More runs than usual, because these states are rare among random ones. */
 const RUNS = 2_500;
 
 describe('a decision', () => {

@@ -1,6 +1,6 @@
 /**
- * The consequences when executions of a step were started, stopped or gathered, what the step's record says
- * about it, and what a parent's undoing means for its child (S6).
+ * What follows when a step's child executions were started, stopped or collected, what the step's record says
+ * then, and how undoing a parent affects its child (S6).
  */
 
 import { decide } from '../../../lib/core/decide.ts';

@@ -1,6 +1,6 @@
 /**
- * An execution that is following up, in single states (S21): what ends it, what is decided then, the notice
- * to its parent.
+ * An execution that is following up, in small states (S21): what ends it, the decision then, the notice to
+ * its parent.
  */
 
 import { decide } from '../../../lib/core/decide.ts';

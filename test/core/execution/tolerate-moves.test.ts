@@ -1,6 +1,6 @@
 /**
- * The one move that makes a tolerated failure final (S20): from which status, when, with which note, and what
- * it leaves.
+ * The move that makes a tolerated failure final (S20): from which status, when, its note, and the record
+ * afterwards.
  */
 
 import type { AgentStep, MapStep, Plan } from '../../../lib/core/plan/plan.ts';
@@ -20,7 +20,7 @@ const acted = { mayHaveActed: true, attempt: 1 } as const;
 const b = agentStepOf('b', { after: ['a'] });
 const child = childOf('sub', { tolerate: true });
 
-/** What the next evaluation writes to one step's record, and which note reports it. */
+/** The next evaluation's write to one step's record, and its note. */
 const written = (plan: Plan, record: Step, execution: object, more: Step[] = []) => {
   const { write, notes } = see(plan, stateOf([record, ...more], execution));
   const step = write?.step as Step | undefined;

@@ -1,4 +1,4 @@
-/** A pause from its command to its end, whole decisions of small states (F1, S12, L1). */
+/** A pause from its command to its end, as whole decisions in small states (F1, S12, L1). */
 
 import { timeText } from '../../../lib/core/values/text.ts';
 import { decide } from '../../../lib/core/decide.ts';

@@ -1,4 +1,4 @@
-/** An execution gets back all the time for which it was paused, however often that was. */
+/** An execution gets back the whole time of all its pauses. */
 
 import { pausesSince } from '../../../lib/core/step/within.ts';
 import * as fc from 'fast-check';
@@ -12,7 +12,7 @@ import { NOW } from '../states.ts';
 const callback = { name: 'c', kind: 'callback', after: [], withinMs: 10_000 } as unknown as CallbackStep;
 const START = stateOf([]).execution.startedAt;
 
-/** Pauses one after the other, each with its distance from the one before, and its length. */
+/** Consecutive pauses, each as its distance from the one before and its length. */
 const spans = fc.array(fc.tuple(fc.integer({ min: 1, max: 900 }), fc.integer({ min: 0, max: 900 })), {
   maxLength: 40,
 });

@@ -1,4 +1,4 @@
-/** Which answers to a question are safe, in small states, and why one is refused (S10). */
+/** Which answers to an incident are safe, in small states, and why others are refused (S10). */
 
 import { timeText } from '../../../lib/core/values/text.ts';
 import { choicesFor, deedOf, resolutionProblem } from '../../../lib/core/operators/incidents.ts';

@@ -1,5 +1,5 @@
 /**
- * Effects of an execution that are in place, by every status of its steps and every end of their executions.
+ * Which effects of an execution are in place, by the status of each step and by the ends of child executions.
  */
 
 import * as fc from 'fast-check';

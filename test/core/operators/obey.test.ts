@@ -1,4 +1,4 @@
-/** What operators' commands write, and why one is impossible, in small states. */
+/** The writes of operators' commands, and why a command is impossible, in small states. */
 
 import { decide } from '../../../lib/core/decide.ts';
 import {
@@ -33,7 +33,7 @@ const does = (state: Snapshot, type: Command['type'], more: object = {}, of: Pla
 };
 const as = (status: Execution['status'], more: Partial<Execution> = {}, records: Step[] = []) =>
   stateOf(records, { status, ...more });
-/** The memory of commands with these ids, obeyed now. */
+/** The record of commands with these ids, obeyed now. */
 const marks = (type: Command['type'], ...ids: string[]): readonly string[] =>
   ids.reduce<readonly string[]>(
     (commands, commandId) => remembering({ commands }, { type, commandId, now: NOW }),

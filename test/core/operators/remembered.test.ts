@@ -1,4 +1,4 @@
-/** An execution's memory of the commands that it has obeyed. */
+/** How an execution remembers the commands that it has obeyed. */
 
 import { isMemoryFull, MAX_REMEMBERED, obeyedOf, remembering } from '../../../lib/core/operators/obey.ts';
 import type { Command } from '../../../lib/core/decisions/events.ts';

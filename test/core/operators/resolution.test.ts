@@ -1,5 +1,6 @@
 /**
- * What the answer to a question writes, by choice; and an evaluation's effect on open questions (L1, S10).
+ * The writes of an incident's answer, for each choice, and an evaluation's effect on open questions (L1,
+ * S10).
  */
 
 import { resolvedBySuccess, resolve, closeDueIncidents } from '../../../lib/core/operators/incidents.ts';

@@ -1,4 +1,6 @@
-/** When a failed execution can be retried, why it cannot, and what that writes (F8, S1, S10). */
+/**
+ * When a failed execution can be retried, the reasons for a refusal, and the writes of a retry (F8, S1, S10).
+ */
 
 import { decide } from '../../../lib/core/decide.ts';
 import { remembering } from '../../../lib/core/operators/obey.ts';

@@ -1,4 +1,4 @@
-/** The compiled form of an agent's declaration, its defaults, and refusals, at the very limits. */
+/** The compiled form of an agent's declaration, its defaults, and refusals at the exact limits. */
 
 import {
   type AgentOptions,

@@ -1,6 +1,6 @@
 /**
- * The plans of children: their names, their place in the parent's plan, and those of a list's part; the
- * contents of a plan and its kinds.
+ * Children's plans: their names, their place in the parent's plan, and the plans of a list's parts. Also: the
+ * parts and kinds of a plan.
  */
 
 import { childPlanId, partPlanId, planAt, storedHash } from '../../../lib/core/plan/child-plans.ts';

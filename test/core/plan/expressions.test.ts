@@ -1,6 +1,6 @@
 /**
- * The reference language without a value, an order or an equality, and what it finds in an expression (R1,
- * R3).
+ * Expressions whose values are missing or cannot be compared, and finding the references in an expression
+ * (R1, R3).
  */
 
 import type { Json } from '../../../lib/core/values/json.ts';

@@ -1,4 +1,4 @@
-/** The writes of the external party's answer, and which answers are accepted (S12). */
+/** The writes of an external party's answer, and which answers are accepted (S12). */
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';

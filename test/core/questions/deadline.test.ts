@@ -1,5 +1,5 @@
 /**
- * The question about the deadline of an execution without a way back, and its answers, field by field (L1,
+ * The incident about the deadline of an execution that cannot be undone, and its answers, field by field (L1,
  * S10).
  */
 

@@ -1,4 +1,7 @@
-/** When a person is asked, on which terms, and which record an answer changes, in small states (L1). */
+/**
+ * When an incident is opened, its choices and times, and which record an answer changes, in small states
+ * (L1).
+ */
 
 import { stepToAskAbout } from '../../../lib/core/questions/incident.ts';
 import type { AgentStep, Plan, Stage } from '../../../lib/core/plan/plan.ts';

@@ -1,4 +1,7 @@
-/** An evaluation's effect on open questions: moot, moved by a pause, or answered by the time (L1). */
+/**
+ * An evaluation's effect on open questions: they become moot, are moved by a pause, or get their default
+ * (L1).
+ */
 
 import { pausesSince } from '../../../lib/core/step/within.ts';
 import { closeDueIncidents } from '../../../lib/core/operators/incidents.ts';

@@ -1,4 +1,4 @@
-/** Which places are free, and which executions may still get one (N1, N2). */
+/** Which places of a lane are free, and which executions may still get one (N1, N2). */
 
 import { isFree, mayBePlaced, waitsAgain } from '../../../lib/core/records/in-lane.ts';
 import type { OwnLane } from '../../../lib/core/records/lane.ts';

@@ -1,4 +1,4 @@
-/** Names of values that are stored outside the table. */
+/** The keys of values that are stored outside the table. */
 
 import { decide } from '../../../lib/core/decide.ts';
 import { stepAfter } from '../../../lib/core/decisions/change.ts';

@@ -1,6 +1,6 @@
 /**
- * The records that an ended execution leaves behind, for how long, and an audit's judgement of a record
- * (S6, S11, S12).
+ * How long the records of an ended execution are stored, and what the audit does with a record (S6, S11,
+ * S12).
  */
 
 import type { Parent } from '../../../lib/core/records/children.ts';

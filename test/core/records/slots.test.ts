@@ -1,10 +1,10 @@
-/** What waits for the rate of an agent is counted by the turns that were given. */
+/** Counting the work that waits for an agent's rate. */
 
 import { type AgentRate, rateQueueOf, withSlots } from '../../../lib/core/records/slots.ts';
 
 const T = 1_700_000_000_000;
 
-/** The record after so many claims at one instant. @param groups whose claims they are, in turns */
+/** The record after this many claims at one instant. @param groups the groups of the claims, in turns */
 function claimed(count: number, perSecond: number, groups: readonly string[]) {
   let record: AgentRate | undefined;
   let deferred = 0;

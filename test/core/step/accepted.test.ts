@@ -1,4 +1,6 @@
-/** Accepted work: what its answer, each probe and the end of its time write; how long it acts (S6, S10). */
+/**
+ * Accepted work: the writes of its answer, of each probe and at its deadline; how long it may act (S6, S10).
+ */
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';

@@ -1,6 +1,6 @@
 /**
- * The breaker: opens on failures that outnumber answers, lets one trial through
- * at a time, and never for good.
+ * The breaker opens if failures outnumber answers, then lets one trial through at a time, and never stays
+ * open for ever.
  */
 
 import * as fc from 'fast-check';

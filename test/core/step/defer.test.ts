@@ -1,4 +1,4 @@
-/** P8, S9: which work is deferred in any state, on any event, and what is written about it. */
+/** P8, S9: which work is deferred, in random states on random events, and the writes. */
 
 import * as fc from 'fast-check';
 import { notCharged, MAX_NOT_CHARGED_MS, deferral, overdueAt } from '../../../lib/core/step/defer.ts';

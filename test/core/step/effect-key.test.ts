@@ -1,4 +1,4 @@
-/** The name by which the outside world knows a step's acts (S18). */
+/** The effect key: by it, external services recognise a step's requests (S18). */
 
 import { decide } from '../../../lib/core/decide.ts';
 import { effectKeyOf, keyOfClaim, lifeOf } from '../../../lib/core/step/effect-key.ts';

@@ -1,4 +1,4 @@
-/** Which effects of a step are left once it is over, one condition at a time (S10). */
+/** Which effects a step leaves when it is over, one condition at a time (S10). */
 
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Step } from '../../../lib/core/records/state.ts';

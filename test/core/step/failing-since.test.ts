@@ -1,4 +1,4 @@
-/** Since when a service's calls fail, and a trial without a result. */
+/** Recording since when a service's calls fail, and a trial without a result. */
 
 import {
   afterAnswers,

@@ -1,4 +1,4 @@
-/** The history of a step: which of many attempts are kept, and how many are known to be left out. */
+/** The history of a step: which of many attempts are stored, and the number of those left out. */
 
 import type { Attempt, LeasedStep, Step } from '../../../lib/core/records/state.ts';
 import { historyOf, isAfterLeftOut, leftOutOf } from '../../../lib/core/step/history.ts';

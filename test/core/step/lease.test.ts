@@ -1,6 +1,6 @@
 /**
- * The writes of a claim, a heartbeat and the end of a lease, field by field, and a report for a step that
- * nobody has claimed (S3, S4, S5, S9).
+ * The writes of a claim, a heartbeat and the end of a lease, field by field, and a report for an unclaimed
+ * step (S3, S4, S5, S9).
  */
 
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';

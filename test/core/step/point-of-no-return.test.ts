@@ -1,6 +1,6 @@
 /**
- * Whether there is a way back, by every status of a step that cannot be undone, and what follows if there is
- * none.
+ * Whether an execution can still be undone, by the status of a step without undo, and what follows if it
+ * cannot.
  */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';

@@ -1,6 +1,6 @@
 /**
- * What the death of an attempt's process writes, under its lease and later: only its own share of the process
- * deadline (S5, S10, S12).
+ * The write after the death of an attempt's process, during its lease and later: it ends only this process's
+ * part of the process deadline (S5, S10, S12).
  */
 
 import { decide } from '../../../lib/core/decide.ts';
@@ -14,7 +14,7 @@ import { NOW } from '../states.ts';
 const HOUR = 3_600_000;
 const NOW_DEAD_AT = NOW + CLOCKS_DIFFER_MS;
 const death = (token = 't') => ({ type: 'process-died', step: 'it', token, ...inputs }) as const;
-/** The lease has ended; its process may live for another hour. */
+/** A step whose lease has ended; its process may live for another hour. */
 const lost = (status: Step['status'], more: Partial<Step> = {}): Step => {
   const record = heldAs('execute', { processDeadlineAt: NOW + HOUR, mayHaveActed: true, ...more });
   const { leaseUntil: _, ...rest } = record;

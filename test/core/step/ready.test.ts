@@ -1,4 +1,4 @@
-/** Ready steps: whose turn it is, for which work, and when child executions may be under way (S7, S10). */
+/** Which steps are ready, for which work, and when child executions may run (S7, S10). */
 
 import type { PlanStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { NotBefore, Execution, Mode, Step } from '../../../lib/core/records/state.ts';

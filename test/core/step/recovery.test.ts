@@ -1,4 +1,4 @@
-/** Recovery: its stages, waits and limits, and what the next attempt, probe or undo is (S9, L1). */
+/** Recovery: its stages, delays and limits, and the next attempt, probe or undo (S9, L1). */
 
 import * as fc from 'fast-check';
 import { MAX_DURATION_MS } from '../../../lib/core/values/duration.ts';

@@ -1,4 +1,4 @@
-/** What each end of an attempt writes, field by field: a report (S5, S6, S9, S10). */
+/** The write of each report of an attempt, field by field (S5, S6, S9, S10). */
 
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
 import type { Report } from '../../../lib/core/decisions/events.ts';
@@ -31,7 +31,7 @@ const AGAIN = { status: 'retrying', stageAttempt: 0 };
 const UNSURE = { mayHaveActed: true };
 const SURE = { mayHaveActed: false };
 const notBefore = { why: 'breaker' as const, since: NOW - 60_000, at: NOW + 40_000 };
-/** The changes of an attempt that is not charged, because its service is away. */
+/** The changes by an attempt that uses up no try, because its service is down. */
 const notCharged = (mode: Mode, more: object = {}): object => ({
   retryAt: NOW + 55_001,
   deferred: { mode, why: 'breaker', at: NOW, since: notBefore.since },
@@ -39,7 +39,7 @@ const notCharged = (mode: Mode, more: object = {}): object => ({
 });
 const undoExcused = notCharged('undo', { undoAttempt: 0, undoDeferredAt: NOW });
 const afterMs = (ms: number): object => ({ retryAt: NOW + ms });
-/** When its process was over, and what else its record says. */
+/** A step whose outcome is being probed, with these further fields. */
 const probing = (more: Partial<LeasedStep>): LeasedStep => heldAs('probe', { processDeadlineAt: 0, ...more });
 const OUTCOMES: Readonly<Record<string, string>> = { running: 'still-running' };
 const outcomeOf = (said: Report, mode: Mode): string => {

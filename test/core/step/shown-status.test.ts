@@ -1,4 +1,4 @@
-/** The status that people see for a step that has not begun. */
+/** The displayed status of a step that has not begun. */
 
 import { shownStatus } from '../../../lib/core/step/turn.ts';
 import { planOf, stateOf } from '../one-step.ts';

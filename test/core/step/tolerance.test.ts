@@ -1,4 +1,6 @@
-/** A tolerated failure in single states (S20): what is written, what is offered, when something is due. */
+/**
+ * A tolerated failure in small states (S20): what is written, which choices a person has, when work is due.
+ */
 
 import { decide } from '../../../lib/core/decide.ts';
 import { explain } from '../../../lib/explain/why.ts';

@@ -1,4 +1,4 @@
-/** The sends of an evaluation: a worker's sends, and how many messages go to an agent at once (S16). */
+/** The messages that an evaluation sends: those of a worker, and how many an agent gets at once (S16). */
 
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Admission } from '../../../lib/core/decisions/events.ts';

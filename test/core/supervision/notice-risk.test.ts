@@ -1,4 +1,4 @@
-/** A note that an execution is at risk names every agent that its steps wait for. */
+/** The note about an execution at risk names every agent for which its steps wait. */
 
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { Step } from '../../../lib/core/records/state.ts';

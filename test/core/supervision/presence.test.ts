@@ -1,4 +1,7 @@
-/** Which writes leave work that no tick sees in time (L2). */
+/**
+ * Which writes leave work that is due before the next scheduled sweep, so that a supervisor must be called
+ * (L2).
+ */
 
 import { isPromised, needsPresence, presenceAfter, TICK_MS } from '../../../lib/core/supervision/presence.ts';
 

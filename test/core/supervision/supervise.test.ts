@@ -1,4 +1,4 @@
-/** A supervisor's dispatches: which it repeats and which it defers, and until when (S12, S16). */
+/** Which messages a supervisor sends again, and which it defers, and until when (S12, S16). */
 
 import { evaluate as supervise } from '../../../lib/core/evaluate.ts';
 import { supervise as turnOf } from '../../../lib/core/supervision/dispatch.ts';

@@ -1,4 +1,4 @@
-/** S12: a writer sets a wake time no later than the next event that somebody must see. */
+/** S12: every write sets a wake time no later than the next due event. */
 
 import * as fc from 'fast-check';
 import { decide } from '../../../lib/core/decide.ts';
@@ -17,7 +17,7 @@ import { planOf } from '../one-step.ts';
 import { agentStepOf } from '../small-steps.ts';
 import { cases as stored, instant, NOW, plans } from '../states.ts';
 
-/** Cases as `decide` sees them. */
+/** Cases with the state that `decide` gets. */
 const cases = stored.map(({ plan, state }) => ({ plan, state: stateAfterRetry(plan, state) }));
 
 const SUSPENDED = ['running', 'probing', 'compensating'];
@@ -38,7 +38,7 @@ function expectedH(plan: Plan, { execution, steps }: Snapshot): number {
 
 const isBusy = ({ status }: Step): boolean => SUSPENDED.includes(status) || status === 'unknown';
 
-/** e, as DESIGN §7 defines it; without an end if everything is paused. */
+/** e, as DESIGN §7 defines it; infinite if all is paused. */
 function expectedE(plan: Plan, state: Snapshot, readAt: number): number {
   const { execution, steps } = state;
   const records = Object.values(steps);

@@ -1,4 +1,4 @@
-/** S12 in numbers: for small states, the exact next wake time, and when a lease is over. */
+/** S12: the exact next wake time of small states, and when a lease is over. */
 
 import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';

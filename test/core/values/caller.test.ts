@@ -1,4 +1,4 @@
-/** Which callers are one person, and what is kept about whom (S19). */
+/** Which callers count as the same person, and what is stored about a caller (S19). */
 
 import {
   type Caller,

@@ -1,4 +1,4 @@
-/** S17 only names, codes and messages of an error are kept, cut to size; its causes are among them. */
+/** S17 only names, codes and messages of an error and of its causes are stored, shortened to the limit. */
 
 import * as z from 'zod/mini';
 import { markOf, PermanentError, sayable } from '../../../lib/core/values/errors.ts';

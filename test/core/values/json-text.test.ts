@@ -1,4 +1,4 @@
-/** The number of values and of different keys in a JSON text is known before it is parsed. */
+/** Counting the values and different keys of a JSON text before it is parsed. */
 
 import * as fc from 'fast-check';
 import { hasMoreKeys, hasMoreValues } from '../../../lib/core/values/json-text.ts';

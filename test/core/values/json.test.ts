@@ -1,4 +1,4 @@
-/** JSON in and out: limits, sizes, canonical form, and which foreign values are refused. */
+/** JSON values: limits, sizes, canonical form, and refused values of other types. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { runInNewContext } from 'node:vm';

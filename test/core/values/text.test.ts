@@ -1,11 +1,11 @@
-/** No text that we cut or keep contains half of a character. */
+/** No text that is shortened or stored contains half of a surrogate pair. */
 
 import * as fc from 'fast-check';
 import type { Json } from '../../../lib/core/values/json.ts';
 import { jsonProblem } from '../../../lib/core/values/json.ts';
 import { cut, wellFormed } from '../../../lib/core/values/text.ts';
 
-/** Any UTF-16 units, including halves of characters. */
+/** Any UTF-16 units, including lone surrogates. */
 const units = fc
   .array(fc.oneof(fc.constantFrom(0xd83d, 0xde00, 0xd800, 0xdfff, 0x61), fc.nat(0xffff)), { maxLength: 12 })
   .map((codes) => String.fromCharCode(...codes));

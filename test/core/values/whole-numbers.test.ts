@@ -1,6 +1,4 @@
-/**
- * Whole numbers that parsing would round are found in the text, wherever they are, and nothing else is found.
- */
+/** Finds exactly the whole numbers in a JSON text that parsing would round. */
 
 import * as fc from 'fast-check';
 import { refusedNumbers, roundedIn } from '../../../lib/core/values/whole-numbers.ts';
@@ -13,7 +11,7 @@ const isNumber = (value: Value): value is { readonly text: string } =>
   typeof value === 'object' && value !== null && 'text' in value && Object.keys(value).length === 1;
 
 const space = fc.constantFrom('', ' ', '\n\t');
-/** Numbers in the spellings that other programs use, too. */
+/** Numbers, including spellings of other programs. */
 const number = fc
   .oneof(
     fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String),
@@ -41,7 +39,7 @@ const value: fc.Arbitrary<Value> = fc.letrec<{ value: Value }>((tie) => ({
 
 const isList = (given: Value): given is readonly Value[] => Array.isArray(given);
 
-/** The text, and the places of its rounded numbers, found in another way than by reading the text. */
+/** Writes the text, and independently lists the places of its rounded numbers. */
 function written(given: Value, gap: string, path: readonly string[] = []): { text: string; at: string[][] } {
   if (typeof given !== 'object' || given === null) return { text: JSON.stringify(given), at: [] };
   if (isNumber(given)) {

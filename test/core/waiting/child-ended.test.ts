@@ -1,5 +1,5 @@
 /**
- * The notices that a step gets from its executions, when they end the step, how they are stopped, and how a
+ * The notices of child executions to their step: when they end the step, how children are stopped, and how a
  * child reports its end (S10).
  */
 
@@ -26,7 +26,7 @@ const notifyParent = (state: Snapshot, of: object = {}) =>
 const running = (children: Children, more: Partial<Step> = {}): Step =>
   recordOf('list', 'running', { children, ...more });
 
-/** The second of two rounds is being undone, and the first is next. */
+/** Two rounds, of which the second is being undone and the first is next. */
 const undoing = (restartedAfter: Record<string, number>): Children =>
   childrenOf(
     1,

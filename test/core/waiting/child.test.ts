@@ -1,6 +1,6 @@
 /**
- * Which executions a step has, the input of each, what the step's record says about them, and which may be
- * started anew (S6, S10, S11).
+ * The child executions of a step: their inputs, the step's record about them, and which may be started anew
+ * (S6, S10, S11).
  */
 
 import type { ChildStep, MapStep } from '../../../lib/core/plan/plan.ts';

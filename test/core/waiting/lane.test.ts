@@ -1,6 +1,6 @@
 /**
- * The step that waits for a place: its position, when it reads the lane again (S12), how long it keeps the
- * place (N1).
+ * A step that waits for a place in a lane: its position, when it reads the lane again (S12), how long it
+ * keeps the place (N1).
  */
 
 import type { LaneStep, Plan } from '../../../lib/core/plan/plan.ts';

@@ -1,4 +1,7 @@
-/** Rounds that begin with messages: when each waits, what it takes, and what it keeps (M3, M6). */
+/**
+ * Rounds that begin with messages: when a round waits, the message that it takes, and what its record stores
+ * (M3, M6).
+ */
 
 import type { ChildStep } from '../../../lib/core/plan/plan.ts';
 import { decide } from '../../../lib/core/decide.ts';

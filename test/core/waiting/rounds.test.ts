@@ -1,4 +1,4 @@
-/** Rounds: which one follows or is undone next, and what is kept about those before it (S10, N1). */
+/** Rounds: which one is next, which is undone next, and what is stored about earlier ones (S10, N1). */
 
 import type { ChildStep } from '../../../lib/core/plan/plan.ts';
 import { decide } from '../../../lib/core/decide.ts';

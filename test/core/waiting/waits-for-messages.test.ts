@@ -1,4 +1,6 @@
-/** A step that takes a message: when the mailbox is read, which message is taken, what comes without one. */
+/**
+ * A step that takes a message: when it reads the mailbox, which message it takes, what happens without one.
+ */
 
 import type { ReceiveStep } from '../../../lib/core/plan/plan.ts';
 import { messagesOf } from '../../../lib/core/plan/plan.ts';

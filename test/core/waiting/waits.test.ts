@@ -1,4 +1,4 @@
-/** Waits, callbacks and approvals: until when they wait, and what ends them (S12, L1). */
+/** Timers, callbacks and approvals: how long they wait, and what ends them (S12, L1). */
 
 import { timeOf } from '../../../lib/core/values/duration.ts';
 import type { CallbackStep, LaneStep, PlanStep, WaitStep } from '../../../lib/core/plan/plan.ts';

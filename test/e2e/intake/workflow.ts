@@ -1,6 +1,4 @@
-/**
- * The smallest workflow that can be started from outside: it takes a file's name; other inputs do not fit.
- */
+/** The smallest workflow that triggers can start: its input must be a file's name. */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,4 +1,4 @@
-/** Which strike interrupted which attempt, and how long it took to be recorded. */
+/** Finds which strike interrupted which attempt, and how long it took to be recorded. */
 
 import {
   bereaved,

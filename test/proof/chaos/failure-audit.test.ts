@@ -1,7 +1,4 @@
-/**
- * The audit of the failure workflows can fail: it finds every mistake that is planted in a clean ledger,
- * record or event.
- */
+/** The audit of the failure workflows finds every mistake planted in a correct ledger, record or event. */
 
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';

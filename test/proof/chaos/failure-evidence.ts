@@ -1,4 +1,4 @@
-/** Records, events and a ledger of the failure workflows, for the tests to plant something in. */
+/** Correct records, events and a ledger of the failure workflows, in which tests plant mistakes. */
 
 import type { EntryKind, OrderEntry as Entry } from '../../../examples/order-fulfilment/world.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
@@ -60,7 +60,7 @@ export function snapshot(
   return { execution, steps: Object.fromEntries(records) };
 }
 
-/** `kind execution step`, `undo-kind of number`: the number of a line is its place, from 1. */
+/** Reads lines `kind execution step` or `undo-kind of number`; the number is that of a line, from 1. */
 export function ledger(...lines: readonly string[]): Entry[] {
   const entries: Entry[] = [];
   for (const [at, line] of lines.entries()) {

@@ -1,4 +1,7 @@
-/** The verdict on a run of the failure workflows, the features that it has tested, and its seed's draws. */
+/**
+ * The verdict on a run of the failure workflows, the features that the run covers, and the draws from its
+ * seed.
+ */
 
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { type Features, featuresOf } from '../../../proof/chaos/failure/features.ts';

@@ -1,6 +1,6 @@
 /**
- * The findings of the observer of lanes and rounds, the reasons for which its verdict fails, and its seed's
- * draws.
+ * The observer of lanes and rounds: its findings, the reasons for a failed verdict, and the draws from the
+ * seed.
  */
 
 import type { EntryKind, OrderEntry as Entry } from '../../../examples/order-fulfilment/world.ts';
@@ -10,7 +10,7 @@ import { failuresOf, reportLanes } from '../../../proof/chaos/lanes/report.ts';
 import { snapshot } from './failure-evidence.ts';
 import { TALLY } from './tally.ts';
 
-/** `kind execution account part` */
+/** Reads lines `kind execution account part`. */
 const ledger = (...lines: readonly string[]): Entry[] =>
   lines.map((line, at) => {
     const [kind, executionId, account, part] = line.split(' ') as [EntryKind, string, string, string];

@@ -1,5 +1,6 @@
 /**
- * Chaos's draws from its seed: the same seed, the same plan; every kind of fault; a plausible outside world.
+ * The plan that chaos draws from a seed is reproducible, has every kind of fault, and a plausible outside
+ * world.
  */
 
 import { AGENTS, faultPlan, FUNCTIONS, type PlannedFault } from '../../../proof/chaos/fault-plan.ts';

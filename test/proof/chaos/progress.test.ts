@@ -1,4 +1,4 @@
-/** The display while chaos runs. */
+/** The progress display of a chaos run. */
 
 import { lineOf, Progress, type Sight } from '../../../proof/chaos/progress.ts';
 

@@ -1,4 +1,4 @@
-/** The audit of the printer's journal notices what it must. */
+/** The audit of the remote agent's journal finds each planted mistake. */
 
 import { auditJournal, type JournalEntry } from '../../../proof/chaos/remote-audit.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';

@@ -1,4 +1,4 @@
-/** The audit of the table, the limits and the verdict. */
+/** Chaos's audit of the table, its limits and its verdict. */
 
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';

@@ -1,4 +1,4 @@
-/** The judge of a killed server reads the message of a start. */
+/** The judge of a killed server reads the message that a start prints. */
 
 import { resumedText } from '../../../cli/serve/command.ts';
 import { resumedIn } from '../../../proof/chaos/serve/run.ts';

@@ -1,4 +1,4 @@
-/** The judge of real processes reads from the state table exactly what the store has written. */
+/** The judge of real processes reads from the state table exactly the records that the store wrote. */
 
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoStore } from '../../../lib/aws/dynamo-store.ts';

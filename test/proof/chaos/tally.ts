@@ -1,4 +1,4 @@
-/** The faults of a run that was long enough. */
+/** The fault counts of a sufficiently long run. */
 
 import { FUNCTIONS } from '../../../proof/chaos/fault-plan.ts';
 import type { Tally } from '../../../proof/chaos/saboteur.ts';

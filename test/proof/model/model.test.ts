@@ -1,6 +1,6 @@
 /**
- * The model on its smallest configurations, and that it is not blind: without one of its rules it finds the
- * violation. The larger ones run with `npm run model`, all ablations with `npm run model -- --ablate all`.
+ * Checks the model's smallest configurations, and that without any one of its rules the search finds a
+ * violation. Larger ones: `npm run model`; all ablations: `npm run model -- --ablate all`.
  */
 
 import { CONFIGS, SMALL } from '../../../proof/model/config.ts';

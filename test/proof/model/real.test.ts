@@ -1,6 +1,6 @@
 /**
- * The real engine under every order of calls, in the smallest scenes of lanes and rounds; and that the search
- * is not blind: without one of their rules it finds the violation. The larger ones run with `npm run model`.
+ * Checks the real engine under every order of calls in the smallest scenes of lanes and rounds, and that
+ * without any one of their rules the search finds a violation. Larger ones: `npm run model`.
  */
 
 import { PLANTS } from '../../../proof/model/real/plants.ts';

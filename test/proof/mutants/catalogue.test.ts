@@ -1,4 +1,4 @@
-/** The planted bugs still fit the code. `npm run mutants` plants them; here only their places are checked. */
+/** Each planted bug still has its place in the code. `npm run mutants` plants and tests them. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

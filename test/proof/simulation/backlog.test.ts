@@ -1,6 +1,6 @@
 /**
- * Many more messages than an agent's processes can take: nobody counts a message that still waits in the
- * queue as lost.
+ * With many more messages than an agent's processes can handle, no message that still waits in the queue
+ * counts as lost.
  */
 
 import { FREE_SENDS, FULL_QUEUE } from '../../../lib/supervisor/admission.ts';
@@ -10,7 +10,7 @@ import { runCrowd } from './dead-service.ts';
 const PROCESSES = 10;
 /** `CROWD=8000 npm test -- …` runs as many as docs/PROOF.md says. */
 const EXECUTIONS = Number(process.env['CROWD'] ?? 4_000);
-/** Each takes 200 ms for a message. */
+/** The time to work off all messages, at 200 ms each. */
 const WORKED_OFF_MS = (EXECUTIONS / PROCESSES) * 200;
 
 it('few second copies of waiting messages are put into a long queue', async () => {

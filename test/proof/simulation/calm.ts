@@ -1,4 +1,4 @@
-/** A host of processes that only the test acts on: no faults, no outages, nothing at work yet. */
+/** A process host without faults and outages; only the test acts on it. */
 
 import { Jobs } from '../../../proof/simulation/acceptance.ts';
 import { Running } from '../../../proof/simulation/containers.ts';

@@ -1,6 +1,6 @@
 /**
- * P4 in numbers: agents that heartbeat without progress are all caught in time, and no agent that advances is
- * touched.
+ * P4: all agents that send heartbeats without progress are caught in time, and no advancing agent is
+ * affected.
  */
 
 import { LEASE_MARGIN_MS } from '../../../lib/core/step/lease.ts';
@@ -52,5 +52,5 @@ describe('a crowd of agents', () => {
   });
 });
 
-/** The time of one sweep's evaluations, eight of which run at once. */
+/** The time that the evaluations of one sweep take, eight at once. */
 const LOOKS_MS = 1_000;

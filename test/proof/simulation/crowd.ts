@@ -1,7 +1,6 @@
 /**
- * Many executions of one step at once, without faults: a crowd whose agents all do the same.
- *
- * The production roles on simulated time, with a supervisor that sweeps without a pause.
+ * Runs many executions of one step at once, without faults, with the production roles in simulated time and a
+ * supervisor that sweeps continuously.
  */
 
 import { memoryBreakers, memoryPresences, memoryRates } from '../../../lib/memory/side-records.ts';
@@ -36,7 +35,7 @@ export interface Seen {
 }
 
 export interface CrowdResult {
-  /** By execution: when its agent began, and the notes of others' acts on it. */
+  /** By execution: when its agent began, and the notes of other roles' acts on it. */
   readonly beganAt: ReadonlyMap<string, number>;
   readonly touched: readonly Seen[];
   /** Heartbeats written by all agents. */
@@ -45,7 +44,7 @@ export interface CrowdResult {
 }
 
 const STARTS_WITHIN_MS = 10_000;
-/** A supervisor's acts on an execution that no agent works on. */
+/** Notes of a supervisor's acts on an execution. */
 const TOUCHES = ['lease-ended', 'dispatched'];
 
 class CountingTable extends MemoryTable {

@@ -1,4 +1,4 @@
-/** P8: a service that is dead for ten minutes and thousands of executions that need it. */
+/** P8: a service is down for ten minutes while thousands of executions need it. */
 
 import { THRESHOLD } from '../../../lib/core/step/breaker.ts';
 import { SENDS_PER_SWEEP } from '../../../lib/supervisor/admission.ts';

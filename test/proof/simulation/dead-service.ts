@@ -1,6 +1,6 @@
 /**
- * Many executions whose one outside service is slow, or dies for a while: virtual time, warm agent processes
- * that take one message at a time, one supervisor that sweeps every two seconds, the production roles.
+ * Runs many executions whose service is slow, or down for a while, with the production roles in virtual time:
+ * warm agent processes with one message each, and a supervisor that sweeps every two seconds.
  */
 
 import { declareAgent } from '../../../lib/core/plan/agent.ts';
@@ -20,7 +20,7 @@ import { passThrough } from '../../../proof/simulation/service.ts';
 
 const START_AT = 1_700_000_000_000;
 const LATENCY_MS = 200;
-/** A refused connection. */
+/** How long a refused connection takes. */
 const REFUSAL_MS = 50;
 const PROCESS_MS = 900_000;
 
@@ -44,13 +44,13 @@ export interface Crowd {
   readonly callsWhileDead: number;
   readonly trials: number;
   readonly deferred: number;
-  /** Messages that the supervisor sent. */
+  /** The number of messages that the supervisor sent. */
   readonly dispatched: number;
-  /** How often the supervisor evaluated an execution. */
+  /** The number of the supervisor's evaluations. */
   readonly looks: number;
-  /** The most that waited for a process at one time. */
+  /** The most messages that waited for a process at one time. */
   readonly longestQueue: number;
-  /** Attempts that were charged to a recovery although the service was dead. */
+  /** The number of attempts that used up a try although the service was down. */
   readonly charged: number;
   readonly mostSendsInASweep: number;
   readonly mostCallsInASecond: number;

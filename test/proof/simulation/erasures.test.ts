@@ -1,4 +1,4 @@
-/** Violations that the judge of erasures must see. */
+/** The judge of erasures finds each of these violations. */
 
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { Removable } from '../../../lib/core/supervision/audit.ts';

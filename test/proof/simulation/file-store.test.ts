@@ -1,4 +1,7 @@
-/** A world over a file compares a role's answers, in whichever records either side has them. */
+/**
+ * A world over a file compares the answers to a role with those of the store in memory, whatever records
+ * either has.
+ */
 
 import { MemoryTable } from '../../../lib/memory/table.ts';
 import { seededRandom } from '../../../lib/memory/world.ts';
@@ -13,7 +16,7 @@ import type { WorldIndex } from '../../../proof/simulation/world-table.ts';
 import { anExecution, aStep } from '../../contract/records.ts';
 import { calmHost } from './calm.ts';
 
-/** Larger than a record allows: the file stores it separately. */
+/** A value too large for a record, so that the file stores it separately. */
 const LARGE = { text: 'x'.repeat(8_000) };
 
 async function overFile(input: ReturnType<typeof anExecution>['input']) {

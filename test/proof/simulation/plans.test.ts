@@ -1,4 +1,4 @@
-/** The simulator draws only what an author may write; otherwise its worlds would show impossible cases. */
+/** The simulator draws only plans that an author can write, so that its worlds show only possible cases. */
 
 import { checkPlan } from '../../../lib/author/checks/check.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
@@ -13,7 +13,10 @@ import { TOLERANT, withTolerance } from '../../../proof/simulation/tolerance.ts'
 
 const drawn = Array.from({ length: 400 }, (_, seed) => randomPlan(choiceOf(seededRandom(seed)), 'drawn'));
 
-/** A wait that outlasts its workflow's time is drawn on purpose: so the deadline comes while others wait. */
+/**
+ * The one intended refusal: a wait longer than the workflow's `within`, so that the deadline passes while
+ * steps wait.
+ */
 const MEANT = 'longer-than-within';
 
 function reasonsOf(plans: readonly Plan[]): Set<string> {

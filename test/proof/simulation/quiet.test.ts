@@ -1,6 +1,6 @@
 /**
- * L2 in a system in which nothing else happens: lease and ten seconds, wherever between two ticks it starts;
- * if calls get lost or are refused, the next tick.
+ * L2 in a quiet system: a death is noticed within the lease and ten seconds, at any time between two ticks;
+ * if calls are lost or refused, at the next tick.
  */
 
 import { type Calls, LEASE_MS, type Quiet, runQuiet } from './quiet.ts';

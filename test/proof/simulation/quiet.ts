@@ -1,8 +1,7 @@
 /**
- * A system in which one execution starts, at any moment of the minute between two ticks, and its agent dies
- * at once.
- *
- * Owns: the run, with the production roles, and when the death was noticed. Does not own: what is expected.
+ * Runs one execution in a quiet system: it starts at a given moment between two ticks, and its agent dies at
+ * once. Owns: the run with the production roles, and when the death was noticed. Does not own: the
+ * expectations.
  */
 
 import type { Agent, Implementation } from '../../../lib/core/plan/agent.ts';
@@ -28,15 +27,15 @@ const LIFE_MS = 57_000;
 const PARTS = 2;
 const FOR_MS = 5 * TICK_MS;
 
-/** The fate of calls. */
+/** What happens to calls of a supervisor. */
 export type Calls = 'arrive' | 'arrive-twice' | 'get-lost' | 'are-refused';
 
 export interface Quiet {
-  /** From the start of the attempt that died. */
+  /** How long after the start of the dead attempt its death was noticed. */
   readonly noticedMs: number | undefined;
   readonly status: string | undefined;
   readonly calls: number;
-  /** Supervisors that were called and stayed. */
+  /** The number of supervisors that were called and stayed. */
   readonly stayed: number;
   readonly notes: readonly Note[];
 }

@@ -1,6 +1,6 @@
 /**
- * The production roles in simulated worlds of the other modes: without faults, with faults that cost nothing,
- * behind full queues, and over a server's file. With every kind of fault: `seeds.test.ts`.
+ * Simulates the production roles in the other modes: without faults, with faults that use up no try, with
+ * full queues, and over a server's file. With every kind of fault: `seeds.test.ts`.
  */
 
 import { COMMIT_WORLDS } from '../../../proof/mutants/mutant.ts';
@@ -8,11 +8,11 @@ import { openProcesses, type Processes, type Simulate } from '../../../proof/sim
 import { add, nothing } from '../../../proof/simulation/totals.ts';
 import { worldsOf } from './worlds-of.ts';
 
-/** A call takes thirty times as long as one to the table in memory. */
+/** Few worlds, because a call takes thirty times as long as with the table in memory. */
 const FILE_WORLDS = 2;
 
 let processes: Processes;
-/** Shared by all, so that it compiles itself for many worlds once. */
+/** Shared by all tests, so that its code is compiled only once. */
 let warm: Simulate;
 beforeAll(async () => {
   processes = await openProcesses();

@@ -1,6 +1,6 @@
 /**
- * The production roles in simulated worlds with every kind of fault. A failing seed is replayed alone by its
- * number: `npm run simulate -- --seed N --worlds 1`. The other modes: `seeds-by-mode.test.ts`, beside it.
+ * Simulates the production roles with every kind of fault. To replay a failing seed: `npm run simulate --
+ * --seed N --worlds 1`. The other modes: `seeds-by-mode.test.ts`, beside it.
  */
 
 import { COMMIT_WORLDS } from '../../../proof/mutants/mutant.ts';
@@ -10,12 +10,12 @@ import { openProcesses, type Processes, type Simulate } from '../../../proof/sim
 import { add, nothing, type Totals } from '../../../proof/simulation/totals.ts';
 import { worldsOf } from './worlds-of.ts';
 
-/** Each part is a test: all together may take a busy machine longer than Jest allows for one. */
+/** The worlds of one test: all in one could take a busy machine longer than Jest allows. */
 const WORLDS_A_PART = 10;
 const PARTS = Array.from({ length: COMMIT_WORLDS.all / WORLDS_A_PART }, (_, at) => at * WORLDS_A_PART);
 
 let processes: Processes;
-/** Shared by all, so that it compiles itself for many worlds once. */
+/** Shared by all tests, so that its code is compiled only once. */
 let warm: Simulate;
 beforeAll(async () => {
   processes = await openProcesses();
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => processes?.close());
 
-/** The results of each seed's world, one after the other. */
+/** Runs each seed's world, one after the other. */
 async function eachOf(run: Simulate, seeds: readonly number[]): Promise<Totals[]> {
   const seen: Totals[] = [];
   for (const seed of seeds) await run({ seed, stride: 1, worlds: 1, mode: 'all' }, (one) => seen.push(one));

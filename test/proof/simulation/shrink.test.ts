@@ -1,4 +1,4 @@
-/** A failing world is made smaller before it is shown. */
+/** Shrinking: a failing world is made smaller before it is reported. */
 
 import { FAULT_KINDS, type FaultKind, noCounts } from '../../../proof/simulation/faults.ts';
 import { noKinds } from '../../../proof/simulation/kinds.ts';
@@ -8,7 +8,7 @@ import type { WorldOptions, WorldResult } from '../../../proof/simulation/world-
 const STARTS = 12;
 const WORLD = { seed: 5, mode: 'all' } as const;
 
-/** A world that breaks S6 exactly when it contains these starts and these kinds of faults. */
+/** A world that violates S6 exactly if it contains these starts and these kinds of faults. */
 function failing(starts: readonly number[], kinds: readonly FaultKind[]) {
   const runs: WorldOptions[] = [];
   const run = async (options: WorldOptions): Promise<WorldResult> => {

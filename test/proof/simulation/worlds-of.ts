@@ -1,4 +1,4 @@
-/** Worlds of one mode, by the seeds that `npm test` runs. Does not own what is expected of them. */
+/** Runs the worlds of one mode for the seeds of `npm test`. Does not own: the expectations. */
 
 import { COMMIT_WORLDS } from '../../../proof/mutants/mutant.ts';
 import type { FaultMode } from '../../../proof/simulation/faults.ts';

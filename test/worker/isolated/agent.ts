@@ -1,4 +1,4 @@
-/** An agent's own process: the author's code reports, answers and dies as its input says. */
+/** An agent for its own process; its input says what it reports and answers, and how it dies. */
 
 import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Calls an agent's own process, which starts programs and reports progress for ever, until it is killed. */
+/** Calls an agent in its own process that starts programs and reports progress until it is killed. */
 
 import { join } from 'node:path';
 import * as z from 'zod/mini';

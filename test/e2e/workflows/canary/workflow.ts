@@ -1,4 +1,4 @@
-/** A workflow that gets secrets in all its inputs, and whose agent fails in every way with more of them. */
+/** A workflow that gets canary texts in all its inputs. Its agent fails in every way, with more canaries. */
 
 import { agent, askPerson, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,4 +1,4 @@
-/** Orders that a bank declines while it is closed, and some of them for ever. */
+/** Orders that a bank declines while it is closed; it declines some of them for ever. */
 
 import { agent, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -22,7 +22,7 @@ const tellerOf =
   (what: string, pid = process.pid): void =>
     appendFileSync(journal, `${what} ${attempt} ${pid} ${Date.now()}\n`);
 
-/** At 1080 it starts a program, reaches 47 %, and stops there; it ignores everything. */
+/** At height 1080, starts a program, stops at 47 %, and ignores its abort signal. */
 export async function film(ctx: AttemptContext, { journal, height }: Film): Promise<{ height: number }> {
   const tell = tellerOf(ctx, journal);
   tell(`begun-${height}`);

@@ -1,4 +1,4 @@
-/** Agents that run in containers and obey their input. */
+/** Agents that run in containers; their input says how they behave. */
 
 import { agent, retry, withInput, workflow } from 'steadfast';
 import * as z from 'zod/mini';
@@ -8,11 +8,11 @@ const Input = z.object({
   journal: z.string(),
   /** How long the first attempt takes; later ones are quick. */
   ms: z.number(),
-  /** The first attempt starts a program, and then keeps its process busy for ever. */
+  /** Whether the first attempt starts a program and then blocks its process for ever. */
   wedge: z.optional(z.boolean()),
-  /** The first attempt reports that it failed, and that it may be retried. */
+  /** Whether the first attempt reports a transient failure. */
   fail: z.optional(z.boolean()),
-  /** It answers with this too. */
+  /** A text that the output repeats. */
   film: z.optional(z.string()),
 });
 const contract = {
@@ -27,12 +27,12 @@ const contract = {
 } as const;
 
 export const encode = agent('encode', { ...contract, timeout: '2h' });
-/** It has a queue of its own, so that long work there delays nothing else. */
+/** An agent for long work, so that it delays no other agent. */
 export const encodeAtLength = agent('encode-at-length', { ...contract, timeout: '2h' });
-/** It has too little time for stuck work. */
+/** An agent with a short timeout, for work that hangs. */
 export const encodeBriefly = agent('encode-briefly', { ...contract, timeout: '2s' });
 
-/** Stalled work is killed, undone, and repeated in another way. */
+/** An agent whose stalled work is killed, undone, and repeated in another way. */
 export const encodeAnew = agent('encode-anew', {
   ...contract,
   input: z.object({ journal: z.string(), height: z.number() }),

@@ -4,7 +4,7 @@ import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 
 const Input = z.object({
-  /** A file: a line for each engraving, and one for each attempt that hangs. */
+  /** A file with a line for each engraving, and for each attempt that hangs. */
   journal: z.string(),
   /** Whether the first attempt hangs before it has engraved, or afterwards. */
   hangs: z.enum(['before', 'after']),

@@ -1,4 +1,4 @@
-/** One step: nobody knows what a dead try has done; the next stage changes its input. */
+/** A workflow of one step whose failed attempts have unknown outcomes; the next stage changes its input. */
 
 import * as z from 'zod/mini';
 import { agent, withInput, workflow } from 'steadfast';

@@ -1,4 +1,7 @@
-/** Parcels that wait for their release, between steps of two agents whose functions change meanwhile. */
+/**
+ * Parcels that wait for a release between the steps of two agents. Meanwhile, the agents move to other
+ * functions.
+ */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

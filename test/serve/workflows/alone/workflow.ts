@@ -1,4 +1,4 @@
-/** One step, whose agent requests processes of its own. */
+/** A workflow of one step whose agent declares `isolate`. */
 
 import * as z from 'zod/mini';
 import { agent, workflow } from 'steadfast';

@@ -31,7 +31,7 @@ export const blocks = agent('blocks', way);
 export const blocksLater = agent('blocks-later', way);
 export const isKilled = agent('is-killed', way);
 export const unmeasured = agent('unmeasured', way);
-/** It is not ended at its time limit: it takes a while to fill its memory. */
+/** Fills its memory, which takes a while, so its timeout is longer. */
 export const leaks = agent('leaks', { ...way, timeout: '30s' });
 export const fills = agent('fills', { ...way, timeout: '30s', lease: '20s' });
 

@@ -1,8 +1,8 @@
 /**
- * The external service on which the agents of `steadfast verify` act: a table that records every request as
- * an effect, so that a repeated effect is seen.
+ * The external service of verify's agents: a table that records every request as an effect, so that repeated
+ * effects are visible.
  *
- * Owns: the table's form. Does not own: who reads it from outside (`cli/verify/probes.ts`).
+ * Owns: the table's format. Does not own: reading it from outside (`cli/verify/probes.ts`).
  */
 
 import { randomUUID } from 'node:crypto';
@@ -12,7 +12,7 @@ import type { AttemptContext } from 'steadfast';
 const client = new DynamoDBClient();
 const TableName = (): string => process.env['VERIFY_EFFECTS'] ?? '';
 
-/** The key of a step's effects, the same for all its attempts. It follows from the execution's id. */
+/** The key of a step's effects, the same for all its attempts, derived from the execution's id. */
 export const keyOf = ({ executionId, step }: Pick<AttemptContext, 'executionId' | 'step'>): string =>
   `${executionId}/${step}`;
 

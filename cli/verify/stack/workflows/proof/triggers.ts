@@ -1,4 +1,4 @@
-/** One trigger of each kind that needs no bucket. */
+/** A trigger of each kind that needs no bucket. */
 
 import { onEvent, onMessage, onSchedule } from 'steadfast';
 import { verifyEvent } from './workflow.ts';
@@ -12,7 +12,7 @@ export const events = onEvent(verifyEvent, {
 
 export const requests = onMessage(verifyEvent, { name: 'verify-requests', maxConcurrency: 2 });
 
-/** Fires seldom, because each time costs an execution. */
+/** Fires rarely, because each start costs money. */
 export const times = onSchedule(verifyEvent, {
   schedule: 'rate(5 minutes)',
   maxConcurrency: 2,

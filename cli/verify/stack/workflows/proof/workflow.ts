@@ -1,8 +1,7 @@
 /**
- * The workflows that `steadfast verify` starts in a stack of its own. Each does one thing that a deployment
- * must be able to do.
+ * The workflows of verify's stack. Each tests one ability of a deployment.
  *
- * Owns: their shapes, and the input that asks an attempt to misbehave. Does not own: the misbehaviour
+ * Owns: the workflows, and the input that makes an attempt misbehave. Does not own: the misbehaviour
  * (`agents/`), the expected results (`cli/verify/checks/`).
  */
 
@@ -14,12 +13,12 @@ const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '10s', lateEffectWithi
 const PATIENCE = retry(6, { delay: '500ms', maxDelay: '5s' });
 
 /**
- * How the first attempt misbehaves: its answer is lost, its process ends after the effect, or the service
- * refuses every attempt.
+ * The misbehaviour: the first answer is lost, the first process ends after its effect, or the service refuses
+ * every attempt.
  */
 export const Mode = z.enum(['plain', 'lose-answer', 'die-after', 'decline']);
 
-/** Its service acts again on each request, so an unknown outcome is probed. */
+/** An agent whose service acts on each request, so an unknown outcome is probed. */
 export const verifyAct = agent('verify-act', {
   input: z.object({ mode: Mode }),
   output: z.object({ effect: z.string() }),
@@ -27,7 +26,7 @@ export const verifyAct = agent('verify-act', {
   ...LIMITS,
 });
 
-/** Has no effect outside: for chains and lists. */
+/** An agent without effects, for chains and lists. */
 export const verifyPass = agent('verify-pass', {
   input: z.object({ n: z.int() }),
   output: z.object({ n: z.int() }),
@@ -36,7 +35,7 @@ export const verifyPass = agent('verify-pass', {
   ...LIMITS,
 });
 
-/** Fails until its switch in the table of effects is on. */
+/** An agent that fails until its switch in the table of effects is on. */
 export const verifyClosed = agent('verify-closed', {
   input: z.object({ switch: z.string() }),
   output: z.object({}),
@@ -70,7 +69,7 @@ export const verifyChain = workflow(
   },
 );
 
-/** Its input is too large for a record, and is read again at its end. */
+/** A workflow whose input is too large for a record, and is read again at its end. */
 export const verifyLarge = workflow(
   'verify-large',
   { input: z.object({ n: z.int(), text: z.string() }), within: '15m' },

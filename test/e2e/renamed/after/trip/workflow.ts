@@ -1,4 +1,4 @@
-/** A trip that is booked and then confirmed by a person; the same as before, except for its agent's name. */
+/** A trip that is booked and then confirmed by a person, with the agent's new name. */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

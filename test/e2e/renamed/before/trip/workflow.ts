@@ -1,6 +1,4 @@
-/**
- * A trip that is booked and then confirmed by a person; another version of it has an agent of another name.
- */
+/** A trip that is booked and then confirmed by a person, with the agent's old name. */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

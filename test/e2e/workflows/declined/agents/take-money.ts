@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PermanentError } from 'steadfast';
 import { takeMoney } from '../workflow.ts';
 
-/** A folder: `open` is in it once the bank is open; `calls` has a line for each call. */
+/** The bank's folder: it has a file `open` once the bank is open, and `calls` with a line for each call. */
 const bank = process.env['BANK'] ?? '';
 
 export const handler = takeMoney.handler({

@@ -1,7 +1,7 @@
 import { accepted, done, notDone } from 'steadfast';
 import { alone } from '../workflow.ts';
 
-/** Blocks for an hour, so that no other code of the process gets a turn. */
+/** Blocks the process's event loop for an hour. */
 const block = (): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_600_000);
 
 export const handler = alone.handler({

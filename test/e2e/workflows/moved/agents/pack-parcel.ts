@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { packParcel } from '../workflow.ts';
 
-/** A folder: `calls` has a line for each call; `moved` is in it once the function has changed. */
+/**
+ * The depot's folder: it has `calls` with a line for each call, and a file `moved` once the function has
+ * changed.
+ */
 const depot = process.env['DEPOT'] ?? '';
 
 export const handler = packParcel.handler({

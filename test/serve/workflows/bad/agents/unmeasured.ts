@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { unmeasured } from '../workflow.ts';
 
-/** Behaves as with all file descriptors used up: measuring its memory would require opening a file. */
+/**
+ * Simulates a process without free file descriptors, in which measuring memory fails because it opens a file.
+ */
 export const handler = unmeasured.handler({
   execute: async () => {
     process.memoryUsage.rss = () => {

@@ -1,4 +1,4 @@
-/** A service that refuses every call until its switch is on. */
+/** Refuses every call until the switch of its service is on. */
 
 import { TransientError } from 'steadfast';
 import { effectsOf } from '../effects.ts';
