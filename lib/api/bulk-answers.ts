@@ -34,7 +34,7 @@ export interface BulkOptions {
    * or '7d'
    */
   readonly within?: string;
-  /** Only for a resolve: the choice. */
+  /** Only for a resolve: the choice, as `questions.resolve` takes it. */
   readonly choice?: Choice;
   /**
    * For a retry, or a resolve with 'retry-with-input': the new input of the step that asks, or that has

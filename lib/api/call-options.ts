@@ -180,7 +180,13 @@ export interface SchedulerFunction {
 
 /** A person's answer to an incident. */
 export interface ResolveOptions {
-  /** One of the choices that the incident offers. */
+  /**
+   * One of the `choices` that the incident offers now; another is refused. 'retry': the same attempt again.
+   * 'retry-with-input': an attempt with `input`. 'give-output': the step is done, with `output`. 'skip': the
+   * execution continues without the step, or its undo. 'continue': the failure is tolerated. 'resume': the
+   * pause ends. 'undo-all': all that acted is undone, and the execution ends. 'keep': the execution fails,
+   * and the effects stay.
+   */
   readonly choice: Choice;
   /** The reason, for later readers. */
   readonly reason?: string;
@@ -188,7 +194,7 @@ export interface ResolveOptions {
   readonly input?: Json;
   /** Only for 'give-output': the step's output, according to the person. */
   readonly output?: Json;
-  /** "I have checked: no attempt had an effect." */
+  /** "I have checked: no attempt had an effect." Required by a choice that says so in its `needs`. */
   readonly nothingHappened?: boolean;
 }
 

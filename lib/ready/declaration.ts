@@ -16,9 +16,16 @@ import type { FromEnvironment } from '../remote/target.ts';
 /** The methods that a request may have. */
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The outcome of the work that an answer shows. */
+/**
+ * The outcome of the work that an answer shows. `done`: with the output; `accepted`: the service will do it,
+ * and is asked until it has; `transient`: certainly not done, may be tried again; `permanent`: certainly not
+ * done, and no try would help; `unknown`: it may have been done, and is found out as `effect` says.
+ */
 export type HttpOutcome = 'done' | 'accepted' | 'transient' | 'permanent' | 'unknown';
-/** The state of the work that the answer to a probe shows. */
+/**
+ * The state of the work that the answer to a probe shows. `done`: with the output; `notDone`: the service
+ * knows of none; `running`: it is at it, and is asked again; `unknown`: the answer says nothing.
+ */
 export type HttpProbeOutcome = 'done' | 'notDone' | 'running' | 'unknown';
 
 /** A secret, identified by its names, without its value. */
