@@ -69,7 +69,7 @@ export interface Ran {
   readonly report: Report;
   /** Settles when the author's function has returned, which after a time-out may be long after the report. */
   readonly work: Promise<Report>;
-  /** The lease was lost, so a later failure may be our own doing. */
+  /** True if the lease was lost. A later failure may then have been caused by our abort. */
   readonly lost: boolean;
 }
 

@@ -2,8 +2,8 @@
  * Calls the author's code and turns what it returns or throws into a report.
  *
  * Owns: the meaning of a return and of a throw, the check of the input against the agent's schema. Does not
- * own: which answers are outputs (`answer.ts`), time (`attempt.ts`), the state, what is kept of an error
- * (`core/values/failure.ts`).
+ * own: which answers are outputs (`answer.ts`), time (`attempt.ts`), the state, the part of an error that is
+ * kept (`core/values/failure.ts`).
  *
  * S6 an attempt has failed only if that is certain: any error but `TransientError` and `PermanentError` is an
  * unknown outcome. After a wrong answer the work is done.

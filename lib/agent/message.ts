@@ -2,7 +2,7 @@
  * The agent: takes a message, claims the step, performs it, reports, and evaluates the execution again.
  *
  * Owns: handling one message, and a claim whose write got no clear answer. Does not own: whether the message
- * is outdated (`decide`), what a claim needs (`claim-pass.ts`), the attempt (`attempt.ts`) and its report
+ * is outdated (`decide`), the needs of a claim (`claim-pass.ts`), the attempt (`attempt.ts`) and its report
  * (`reporting.ts`), the queue's acknowledgement (`handler.ts`).
  *
  * S5 if the answer to a claim is ambiguous, the step is read again: its token shows if the claim was written.

@@ -3,7 +3,7 @@
  *
  * Owns: when the record is written (one conditional write for as many slots as the process has used of late,
  * a share of a second at most), lost races, how long a claim waits for its slot, giving slots to the waiting
- * groups (`fairBy`) in turn. Does not own: the rules (`core/records/slots.ts`), what happens to the step
+ * groups (`fairBy`) in turn. Does not own: the rules (`core/records/slots.ts`), the consequences for the step
  * (`core/step/defer.ts`).
  *
  * If the record cannot be read, nothing may begin: the service counts every call.

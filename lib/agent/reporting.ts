@@ -2,9 +2,9 @@
  * Performs an attempt and writes its report once, however often the store's answer is lost, then does what
  * follows.
  *
- * Owns: repeating until the report is written or refused or the process ends, and what an ambiguous answer
- * means. Does not own: what a report says (`attempt.ts`), what happens to the step (`core/step/report.ts`),
- * the loop of evaluations (`engine/reconcile.ts`).
+ * Owns: repeating until the report is written or refused or the process ends, and the handling of an
+ * ambiguous answer. Does not own: the content of a report (`attempt.ts`), the consequences for the step
+ * (`core/step/report.ts`), the loop of evaluations (`engine/reconcile.ts`).
  *
  * S5 after an ambiguous answer the token, never the answer, shows if the report was written.
  */

@@ -1,8 +1,8 @@
 /**
  * Joins the evaluations of one execution that several messages of a process ask for at the same time.
  *
- * Owns: which caller evaluates, and which waits for another's evaluation. Does not own: what an
- * evaluation does (`engine/reconcile.ts`).
+ * Owns: which caller evaluates, and which waits for another's evaluation. Does not own: an evaluation
+ * (`engine/reconcile.ts`).
  *
  * Messages of a batch often are steps of one execution, and their reports are written within milliseconds. If
  * each evaluated by itself, each would read the whole execution, and after the last steps each would try to

@@ -2,7 +2,7 @@
  * The attempts at a step as a client sees them: the variant of the recovery, the agent, the effect key and
  * the input.
  *
- * Owns: which parts are shown, and how much of an input. Does not own: what a key stands for
+ * Owns: which parts are shown, and how much of an input. Does not own: the meaning of a key
  * (`core/step/effect-key.ts`).
  */
 

@@ -2,7 +2,7 @@
  * The routes about bulk actions.
  *
  * Owns: their rows, and the answer about a bulk action. Does not own: the checks of a request
- * (`bulk-requests.ts`), what the calls do (`scheduler/bulks.ts`).
+ * (`bulk-requests.ts`), the effects of the calls (`scheduler/bulks.ts`).
  */
 
 import type { Bulk } from '../core/operators/bulk.ts';

@@ -2,7 +2,7 @@
  * The types of the answers about a deployment: its workflows, its health and its counts.
  *
  * Owns: only the types. Does not own: how the answers are made (`workflow-view.ts`, `health.ts`,
- * `overview.ts`), what is said of agents (`agent-answers.ts`).
+ * `overview.ts`), the answers about agents (`agent-answers.ts`).
  */
 
 import type { BreakerView } from './agent-answers.ts';

@@ -1,8 +1,8 @@
 /**
  * The routes about executions: start, run, list, show, why, and the commands.
  *
- * Owns: their rows. Does not own: the checks of a request (`requests.ts`), the answers (`views.ts`), what the
- * calls do (`scheduler/start.ts`, `scheduler/commands.ts`).
+ * Owns: their rows. Does not own: the checks of a request (`requests.ts`), the answers (`views.ts`), the
+ * effects of the calls (`scheduler/start.ts`, `scheduler/commands.ts`).
  */
 
 import type { Context } from 'hono';

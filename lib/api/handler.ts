@@ -2,7 +2,7 @@
  * The Lambda function behind the HTTP API: ports → scheduler → routes.
  *
  * Owns: the composition of this function, apart from the others' (`agent/handler.ts`), because only it needs
- * code for HTTP. Does not own: the routes (`api/routes.ts`), what a start does (`scheduler/start.ts`).
+ * code for HTTP. Does not own: the routes (`api/routes.ts`), the effect of a start (`scheduler/start.ts`).
  */
 
 import { readFile } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 /**
  * The options of calls that the client itself interprets; the API checks those of other calls.
  *
- * Owns: the names, and the refusal of others. Does not own: what they mean (`client.ts`).
+ * Owns: the names, and the refusal of others. Does not own: their meaning (`client.ts`).
  */
 
 import { type Keys, type KeysOf, optionProblem } from '../core/values/options.ts';

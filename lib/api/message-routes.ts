@@ -1,7 +1,7 @@
 /**
  * The routes that send messages to executions.
  *
- * Owns: their rows. Does not own: the checks of a request (`requests.ts`), what is accepted
+ * Owns: their rows. Does not own: the checks of a request (`requests.ts`), which messages are accepted
  * (`scheduler/messages.ts`).
  */
 

@@ -1,7 +1,7 @@
 /**
  * The routes about questions to a person or an external party: the inbox, incidents, callbacks.
  *
- * Owns: their rows. Does not own: the checks of a request (`requests.ts`), what the calls do
+ * Owns: their rows. Does not own: the checks of a request (`requests.ts`), the effects of the calls
  * (`scheduler/incidents.ts`, `scheduler/callbacks.ts`).
  */
 

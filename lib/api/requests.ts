@@ -2,7 +2,7 @@
  * The shape of every request of a client, and the meaning of its parts.
  *
  * Owns: shapes, times, filters, pages, keys. Does not own: the limits of a body and the text of a refusal
- * (`read-request.ts`), what the requests do.
+ * (`read-request.ts`), the effects of the requests.
  */
 
 import type { Context } from 'hono';

@@ -4,7 +4,7 @@
  *
  * Owns: how a row is served, and the form of every refusal: `{error: {code, message, details?}}`, never a
  * stack, never a payload. Does not own: the rows (`*-routes.ts`), the checks of a request
- * (`read-request.ts`), what the calls do (`scheduler/start.ts`).
+ * (`read-request.ts`), the effects of the calls (`scheduler/start.ts`).
  */
 
 import { Hono } from 'hono/tiny';

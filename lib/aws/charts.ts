@@ -2,7 +2,7 @@
  * The charts that the dashboard and the console both draw.
  *
  * Owns: which charts there are, their metrics and titles. Does not own: the metrics' names (`names.ts`), how
- * a chart is drawn (`infra/dashboard.ts`, `console/overview/charts.tsx`), what else a dashboard shows.
+ * a chart is drawn (`infra/dashboard.ts`, `console/overview/charts.tsx`), the other parts of a dashboard.
  */
 
 import type { DETAILED_METRICS, DetailBy, MetricName } from './names.ts';

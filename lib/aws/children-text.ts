@@ -1,8 +1,8 @@
 /**
  * The executions of a step as text: which have ended, and how.
  *
- * Owns: the shorter spelling of many ends. Does not own: what an end is
- * (`core/waiting/child.ts`), the item (`dynamo-items.ts`).
+ * Owns: the shorter spelling of many ends. Does not own: the meaning of an end (`core/waiting/child.ts`), the
+ * item (`dynamo-items.ts`).
  *
  * A list of 10,000 items has 400 executions, and the step's record is written at the end of each. An end
  * takes 55 bytes; as most are alike, they are grouped, each group with the indexes of its executions as runs:

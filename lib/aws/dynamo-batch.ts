@@ -2,7 +2,7 @@
  * Items by their keys, many at once.
  *
  * Owns: asking again, after a pause and a bounded number of times, for items that DynamoDB left out. Does not
- * own: what the items are.
+ * own: the items.
  */
 
 import { BatchGetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';

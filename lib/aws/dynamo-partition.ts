@@ -1,7 +1,7 @@
 /**
  * All items of one partition, strongly read.
  *
- * Owns: the pages of the query. Does not own: what the items are (`dynamo-items.ts`), which of them count
+ * Owns: the pages of the query. Does not own: the items (`dynamo-items.ts`), which of them count
  * (`dynamo-store.ts`, `dynamo-inventory.ts`).
  */
 

@@ -3,7 +3,8 @@
  *
  * Owns: which records are written together, strongly consistent reads. Does not own: the lists that only the
  * API reads (without them an agent's code is a fiftieth smaller; `dynamo-lists.ts`), the items' form
- * (`dynamo-items.ts`), the condition of a write (`dynamo-put.ts`), or what a conflict means (the roles).
+ * (`dynamo-items.ts`), the condition of a write (`dynamo-put.ts`), or the consequences of a conflict (the
+ * roles).
  *
  * S11 `create` never overwrites. Every write has a condition.
  */

@@ -1,9 +1,8 @@
 /**
  * Reads everything that is counted, from the indexes alone: open executions, bad ends, the inbox.
  *
- * Owns: these reads, and, if there are bad ends, reading how many executions were started. Does not own: what
- * is counted.
- * counted.
+ * Owns: these reads, and, if there are bad ends, reading how many executions were started. Does not own:
+ * which items are counted (`core/operators/list-filter.ts`).
  *
  * At most about 10,000 of each are read, in pages of 1 MB.
  */

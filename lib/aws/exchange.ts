@@ -2,8 +2,8 @@
  * One HTTP request to AWS, and its answer.
  *
  * Owns: the connections (Node's `http.Agent`), the time limit of an attempt, asking again if an idle
- * connection was closed. Does not own: what is sent and how often (`direct.ts`, `s3-values.ts`), the
- * signature (`signature.ts`).
+ * connection was closed. Does not own: which requests are sent, and how often (`direct.ts`, `s3-values.ts`),
+ * the signature (`signature.ts`).
  */
 
 import {

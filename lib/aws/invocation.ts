@@ -2,7 +2,7 @@
  * One invocation of a Lambda function: what every role's handler does around its own work.
  *
  * Owns: making ports once per process while the function initialises, the context of an invocation's log
- * lines, writing its metrics, the answer to a batch. Does not own: what a role does with the event
+ * lines, writing its metrics, the answer to a batch. Does not own: a role's work on the event
  * (`agent/handler.ts`, `api/handler.ts`, `supervisor/handler.ts`).
  */
 

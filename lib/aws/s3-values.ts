@@ -2,7 +2,7 @@
  * Large values as objects of one bucket, by S3's HTTP API.
  *
  * Owns: the requests, how often each is made, what an answer means. Does not own: keys
- * (`core/records/large-values.ts`), what is removed (`supervisor/audit-values.ts`), the signature
+ * (`core/records/large-values.ts`), which objects are removed (`supervisor/audit-values.ts`), the signature
  * (`signature.ts`).
  *
  * The SDK's client would make every function's bundle a third (160 KB) larger, and a cold start would read it

@@ -145,7 +145,8 @@ export function attemptLog(
   const line =
     (level: keyof AttemptLog): AttemptLog['info'] =>
     (message, fields = {}) => {
-      // Types do not hold JavaScript: a line never fails the code that logs it, or that passes it on.
+      // JavaScript callers may pass other types: a line never fails the code that logs it, or that passes it
+      // on.
       const text = typeof message === 'string' ? message : shown(message);
       try {
         if (isError(fields)) child[level](text, fields);

@@ -2,7 +2,7 @@
  * How the calls of a process reach AWS: its clients, directly or through the SDK.
  *
  * Owns: how long a request may take, how often it is made, which way it takes. Does not own: the direct way
- * (`direct.ts`), what is called.
+ * (`direct.ts`), the calls.
  *
  * Both ways pass on the invocation's trace and notice a wrong clock. A caller sees no difference:
  * `test/contract` and `test/aws` run on both.

@@ -1,8 +1,9 @@
 /**
  * The legal moves of a step and of an execution, as data.
  *
- * Owns: which event leads from which status to which. Does not own: what each event means (`moves.ts`), when
- * a move is due and what else it changes (`rules.ts`, `step/`). `docs/STATE-MACHINE.md` is printed from here.
+ * Owns: which event leads from which status to which. Does not own: the meaning of each event (`moves.ts`),
+ * when a move is due and what else it changes (`rules.ts`, `step/`). `docs/STATE-MACHINE.md` is printed from
+ * here.
  *
  * S1 no row leads out of a terminal execution status, except the retry of a failed execution and, for a child
  * that succeeded, the recall by its parent. S2 only `moveStep` and `moveExecution` (`decisions/change.ts`)

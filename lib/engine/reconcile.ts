@@ -1,8 +1,8 @@
 /**
  * Carries an execution on: evaluates, writes and sends until nothing is left to do now.
  *
- * Owns: the loop around `decide`, its bound, and what a lost race means (read again, decide again). Does not
- * own: the decisions, or the order of effects (`commit.ts`). L4 no step is delayed by another whose
+ * Owns: the loop around `decide`, its bound, and the handling of a lost race (read again, decide again). Does
+ * not own: the decisions, or the order of effects (`commit.ts`). L4 no step is delayed by another whose
  * executions cannot be started, stopped or read, nor by an event bus that takes nothing.
  */
 

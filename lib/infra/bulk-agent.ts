@@ -1,8 +1,8 @@
 /**
  * The agent behind bulk actions, which each deployment contains.
  *
- * Owns: its declaration and its settings. Does not own: what it does (`scheduler/bulk-page.ts`), its queue
- * and its function (`deployed-agent.ts`).
+ * Owns: its declaration and its settings. Does not own: its work (`scheduler/bulk-page.ts`), its queue and
+ * its function (`deployed-agent.ts`).
  */
 
 import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';

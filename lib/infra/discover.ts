@@ -3,7 +3,7 @@
  * that it uses, and its triggers in `triggers.ts`.
  *
  * Owns: the layout for authors, and the refusals about it. Does not own: the shape of the result
- * (`discovery.ts`), what modules export (`workflow-modules.ts`), whether a workflow is valid (building it
+ * (`discovery.ts`), the exports of modules (`workflow-modules.ts`), whether a workflow is valid (building it
  * refuses that), the use of the result (`steadfast.ts`, `bundle.ts`).
  */
 

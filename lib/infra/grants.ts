@@ -1,8 +1,7 @@
 /**
  * Grants to principals that are not roles of this account: services, other accounts, their roles.
  *
- * Invariant: each grant has an effect, or is refused with what to do instead. The CDK itself would silently
- * do nothing.
+ * Invariant: each grant has an effect, or is refused with a remedy. The CDK itself would silently do nothing.
  */
 
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';

@@ -2,7 +2,7 @@
  * Finds files and packages that an agent's code looks for at run time but that its asset does not contain: a
  * file beside it, a package whose name is computed, a native module.
  *
- * Owns: the search in the bundle, and the remedy in the message. Does not own: what settings add
+ * Owns: the search in the bundle, and the remedy in the message. Does not own: the files that settings add
  * (`brought-along.ts`).
  *
  * esbuild names calls whose module is computed; the others are found in the text, without its comments. In

@@ -1,7 +1,7 @@
 /**
  * Sends notifications to the addresses that starts give: a rule on the bus, a queue, and a function.
  *
- * Owns: the parts, what the function may do. Does not own: one event (`notifications/handler.ts`), which
+ * Owns: the parts, the function's permissions. Does not own: one event (`notifications/handler.ts`), which
  * events ask for it (`core/decisions/news.ts`).
  *
  * All exist only if `callbackUrls` names the secret. The function may read executions by their keys, that

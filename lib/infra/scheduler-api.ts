@@ -1,7 +1,7 @@
 /**
  * The scheduler: one Lambda function behind an HTTP API, or without one.
  *
- * Owns: the routes in API Gateway, who may call, the access log. Does not own: what a call does or answers;
+ * Owns: the routes in API Gateway, who may call, the access log. Does not own: the calls and their answers;
  * every route ends in the same function, which routes again.
  *
  * Without an API the function is called directly, with an event that its caller writes. No authorizer

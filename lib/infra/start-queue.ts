@@ -2,8 +2,8 @@
  * One trigger: a queue, a function that starts an execution for each message, and a dead-letter queue for
  * messages that cannot start one.
  *
- * Owns: the queues' settings, what the function may do, the alarms. Does not own: what sends to the queue
- * (`triggers.ts`), what a message becomes (`event-mapping.ts`).
+ * Owns: the queues' settings, the function's permissions, the alarms. Does not own: the senders to the queue
+ * (`triggers.ts`), the mapping of a message (`event-mapping.ts`).
  *
  * Events wait in the queue, for up to 14 days. None is lost while the function is throttled or broken, or the
  * table is down. If the stack's data is kept, both queues also stay, with their messages, when a deployment

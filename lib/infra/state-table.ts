@@ -1,7 +1,7 @@
 /**
  * The state table: the only truth of a deployment, so it is kept when the stack is deleted.
  *
- * Owns: keys, indexes, protection, permissions, and billing. Does not own: what its items mean.
+ * Owns: keys, indexes, protection, permissions, and billing. Does not own: the meaning of its items.
  *
  * No role may delete or scan: every write is conditional, and nothing is found by reading everything. Only
  * the audit may do both, because it looks for what the indexes do not show, and removes what is left behind.

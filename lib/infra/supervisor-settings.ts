@@ -1,7 +1,7 @@
 /**
  * The number of supervisors that a tick starts, and the interval of their sweeps.
  *
- * Owns: the defaults and the refusals. Does not own: the schedule (`supervisor-clock.ts`), what a sweep does.
+ * Owns: the defaults and the refusals. Does not own: the schedule (`supervisor-clock.ts`), a sweep.
  */
 
 import { Duration } from 'aws-cdk-lib/core';

@@ -76,7 +76,7 @@ export class ValueBucket extends Construct {
     this.grant(grantee, ACTIONS.use);
   }
 
-  /** Lets a grantee know for certain that a value does not exist. */
+  /** Lets a grantee find out for certain that a value does not exist. */
   grantList(grantee: IGrantable): void {
     this.grantOnBucket(grantee, ACTIONS.list);
   }

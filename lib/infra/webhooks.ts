@@ -2,8 +2,8 @@
  * The entrance for third parties: one route without an authorizer, and the function behind it, which checks
  * signatures.
  *
- * Owns: the route and its throttle, what the function may do. Does not own: the check of a request
- * (`webhooks/receive.ts`), the queue of each webhook and what follows from a message (`start-queue.ts`).
+ * Owns: the route and its throttle, the function's permissions. Does not own: the check of a request
+ * (`webhooks/receive.ts`), the queue of each webhook and the consequences of a message (`start-queue.ts`).
  *
  * Both exist only if a webhook is declared. The function may read the declared secrets and send to the queues
  * of webhooks, and nothing else. It is a separate function so that it needs no access to the table.

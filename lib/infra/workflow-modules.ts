@@ -1,8 +1,8 @@
 /**
  * Loads the modules of a workflow folder, and reads their exports.
  *
- * Owns: what is read of a workflow, an agent and a trigger, and the refusals of other exports. Does not own:
- * where the files are (`discover.ts`), what an agent's file must have (`handlers.ts`).
+ * Owns: the fields of a workflow, an agent and a trigger that are read, and the refusals of other exports.
+ * Does not own: where the files are (`discover.ts`), the required exports of an agent's file (`handlers.ts`).
  *
  * Workflow modules are loaded here, because their agents' time limits become the functions' timeouts. Files
  * of agents are not loaded, because they may open connections, except those that call `remoteAgent`: they

@@ -3,8 +3,8 @@
  *
  *     new Steadfast(this, 'Orders', { workflows: Workflows.fromFolder('workflows') });
  *
- * Owns: where the folder is found, and doing so synchronously, as constructors must. Does not own: what is
- * found and refused (`discover.ts`, which runs in a process of its own, because it loads modules of either
+ * Owns: where the folder is found, and doing so synchronously, as constructors must. Does not own: the search
+ * and its refusals (`discover.ts`, which runs in a process of its own, because it loads modules of either
  * kind, TypeScript included).
  */
 

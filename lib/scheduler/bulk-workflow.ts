@@ -1,8 +1,8 @@
 /**
  * The workflow of a bulk action: an agent of every deployment acts on one page after the other.
  *
- * Owns: the plan, how often a page is tried, deferring pages during a pause. Does not own: what is done with
- * a page (`bulk-page.ts`), who starts it (`bulks.ts`).
+ * Owns: the plan, how often a page is tried, deferring pages during a pause. Does not own: the work on a page
+ * (`bulk-page.ts`), who starts it (`bulks.ts`).
  *
  * One part of the list is under way at a time: 25 pages, all sent at once. The parts do not see a pause of
  * the execution, so the agent reads it before it takes a page: pages under way continue, and no other page

@@ -1,8 +1,8 @@
 /**
  * Callbacks: the external party answers a step through the API.
  *
- * Owns: the token, checking an answer, repeated answers, and what is refused with which code. Does not own:
- * what an answer writes (`core/waiting/waits.ts`).
+ * Owns: the token, checking an answer, repeated answers, and the codes of its refusals. Does not own: the
+ * write of an answer (`core/waiting/waits.ts`).
  *
  * The token is enough to answer: its last part is a fresh id that only this execution's record and the party
  * that got the token know. If the reply to an answer is lost, repeating the answer gets the same reply.

@@ -1,7 +1,7 @@
 /**
  * Checks the input that a step gives to a child execution against the child's schema.
  *
- * Owns: which schema belongs to a plan. Does not own: what happens to a step whose input is refused
+ * Owns: which schema belongs to a plan. Does not own: the consequences of a refused input for the step
  * (`engine/children.ts`).
  *
  * A schema is code, and a child's plan is data that may be older. So a schema checks the input only if its

@@ -1,8 +1,8 @@
 /**
  * Obeys operators' commands: cancel, pause, resume, retry.
  *
- * Owns: repeated commands, two operators acting at once, and what is refused with which code. Does not own:
- * when a command is possible and what it writes (`core/operators/obey.ts`).
+ * Owns: repeated commands, two operators acting at once, and the codes of its refusals. Does not own: when a
+ * command is possible, and its write (`core/operators/obey.ts`).
  */
 
 import {

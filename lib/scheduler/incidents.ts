@@ -1,8 +1,8 @@
 /**
  * Resolutions: operators' answers to incidents. Other commands are in `commands.ts`.
  *
- * Owns: two operators answering at once, checking a person's input or output, and what is refused with which
- * code. Does not own: which answers are safe (`core/questions/incident.ts`), what an answer writes
+ * Owns: two operators answering at once, checking a person's input or output, and the codes of its refusals.
+ * Does not own: which answers are safe (`core/questions/incident.ts`), the write of an answer
  * (`core/operators/incidents.ts`).
  */
 

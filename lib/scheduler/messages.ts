@@ -1,8 +1,8 @@
 /**
  * Messages to executions: accepted once each, in order, for the steps that take them.
  *
- * Owns: what is refused with which code, the order of a send (message with mailbox, then evaluation), a
- * repeated send. Does not own: which message a step takes (`core/waiting/waits.ts`), the records
+ * Owns: the codes of its refusals, the order of a send (message with mailbox, then evaluation), a repeated
+ * send. Does not own: which message a step takes (`core/waiting/waits.ts`), the records
  * (`core/records/mailbox.ts`).
  *
  * M1 a written message is taken even if the sender dies: a supervisor finds the mailbox by its wake time. M2
@@ -79,7 +79,7 @@ export interface Accepted {
 
 /** If the sender has died, a supervisor evaluates the mailbox after this time. */
 const WAKE_MS = 5_000;
-/** The longest record of a mailbox: with a thousand long ids it could exceed what a record may be. */
+/** The longest record of a mailbox, because a thousand long ids could exceed the limit of a record. */
 const MOST_RECORD_BYTES = 350_000;
 /** Tries against other senders, with growing pauses: some four seconds in all. */
 const MOST_TRIES = 10;

@@ -1,7 +1,7 @@
 /**
  * Four eyes: who has acted in a tree with an approval that another person must give, and who may give it.
  *
- * Owns: entering a person before the act, and what is refused with which code. Does not own: the entries
+ * Owns: entering a person before the act, and the codes of its refusals. Does not own: the entries
  * (`core/records/people.ts`), who a person is (`core/values/caller.ts`), the acts themselves.
  *
  * S19 all entries of a tree are in the record of its root. An act in the root is entered by its own write. An

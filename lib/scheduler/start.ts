@@ -1,8 +1,8 @@
 /**
  * The scheduler: starts executions and reads them for callers.
  *
- * Owns: the order of a start (plan, execution, messages), idempotent starts, and what is refused with which
- * code. Does not own: operators' commands (`commands.ts`, `incidents.ts`), HTTP (`api/`), the state machine
+ * Owns: the order of a start (plan, execution, messages), idempotent starts, and the codes of its refusals.
+ * Does not own: operators' commands (`commands.ts`, `incidents.ts`), HTTP (`api/`), the state machine
  * (`core/`).
  *
  * S11 same key → same execution; the same key with another body is refused.

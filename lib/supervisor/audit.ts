@@ -216,9 +216,7 @@ async function hasOutlivedParent(ports: AuditPorts, execution: Execution, met: M
   );
 }
 
-/**
- * True if the execution is gone. Seen on the page, it keeps its records; only a strong read may let them go.
- */
+/** True if the execution is gone. If the page shows it, its records stay; otherwise a strong read decides. */
 async function mayGo(
   { store }: AuditPorts,
   executionId: string,

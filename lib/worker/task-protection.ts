@@ -1,8 +1,8 @@
 /**
  * Keeps ECS from ending this task while it performs attempts: at scale-in, and at a deployment.
  *
- * Owns: when the task is protected, for how long, and the request to the container agent. Does not own: what
- * an attempt is (`worker.ts`). Outside ECS there is no agent to ask, and nothing is done.
+ * Owns: when the task is protected, for how long, and the request to the container agent. Does not own: an
+ * attempt (`worker.ts`). Outside ECS there is no agent to ask, and nothing is done.
  *
  * A refused protection is only logged: the attempt is performed all the same. If ECS then ends the task, the
  * lease expires.

@@ -3,8 +3,8 @@
  * and removes the message.
  *
  * Owns: how many attempts run at the same time, what happens to their messages, the shutdown. Does not own:
- * the process and its deadline (`attempt-process.ts`), what a message means (`agent/message.ts`, inside the
- * process).
+ * the process and its deadline (`attempt-process.ts`), the meaning of a message (`agent/message.ts`, inside
+ * the process).
  *
  * Short renewals hide a message while it is handled: SQS hides one for twelve hours at most, and messages
  * that a dead worker had not begun are back within half a minute. A renewal does nothing else, because the

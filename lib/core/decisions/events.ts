@@ -181,7 +181,7 @@ export interface EvaluateEvent {
   readonly away?: readonly Away[];
 }
 
-/** An operator has made an agent be called now. */
+/** An operator's order to call an agent now. */
 export interface TryNow {
   readonly agent: string;
   /** From then on no process uses an older read of the breaker. */

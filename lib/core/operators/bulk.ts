@@ -68,7 +68,7 @@ export interface Bulk {
   readonly confirmedAt?: number;
   /** The person in whose name the bulk action acts: the one who confirmed it. */
   readonly confirmedBy?: Caller;
-  /** Its records disappear by themselves at this time. */
+  /** When its records expire. */
   readonly goneAt: number;
 }
 

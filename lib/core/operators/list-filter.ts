@@ -1,8 +1,9 @@
 /**
  * An operator's filters for a list of executions, and the index that serves each.
  *
- * Owns: the filters, choosing the index, which filters exclude each other, which executions match, what is
- * counted. Does not own: reading (`aws/dynamo-list.ts`), how a request spells a filter (`api/requests.ts`).
+ * Owns: the filters, choosing the index, which filters exclude each other, which executions match, which
+ * items are counted. Does not own: reading (`aws/dynamo-list.ts`), how a request spells a filter
+ * (`api/requests.ts`).
  *
  * Never a scan: each filter has an index that is read in its order, and the other filters drop items after
  * reading.

@@ -25,7 +25,7 @@ export const EFFECTS: readonly Effect[] = ['idempotent', 'probed', 'unsafe', 'no
 export interface AgentOptions<I, O> {
   /** Any Standard Schema: zod, valibot, arktype, … An input that does not fit is refused. */
   readonly input: StandardSchemaV1<unknown, I>;
-  /** Likewise; an answer that does not fit is a failure, although the work may be done. */
+  /** Any Standard Schema. An answer that does not fit is a failure, although the work may be done. */
   readonly output: StandardSchemaV1<unknown, O>;
   /**
    * An attempt's effect outside, and so what may follow if its outcome is unknown (it died, or its
@@ -277,7 +277,7 @@ export interface Accepted {
   readonly kind: 'steadfast:accepted';
   /** The service's name for the work. */
   readonly token?: string;
-  /** When `probe` is asked first. */
+  /** The time until the first `probe`. */
   readonly askAfter?: Duration | number;
 }
 

@@ -15,7 +15,7 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly name: string;
   /** The schema that every start must fit. */
   readonly input: StandardSchemaV1<unknown, I>;
-  /** The function's declaration as data. */
+  /** The workflow as data. */
   readonly plan: Plan;
   /** All agents of the workflow and of its children. */
   readonly agents: readonly Agent[];

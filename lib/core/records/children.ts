@@ -2,7 +2,7 @@
  * The records of executions that belong to a step: the parent's record of them, and each child's record of
  * its parent.
  *
- * Owns: the shapes. Does not own: what follows from them (`waiting/child.ts`, `waiting/child-retry.ts`).
+ * Owns: the shapes. Does not own: their consequences (`waiting/child.ts`, `waiting/child-retry.ts`).
  */
 
 import type { ExecutionStatus } from '../moves.ts';

@@ -1,8 +1,8 @@
 /**
  * The report on an ended execution: how it ended, and what it leaves in effect.
  *
- * Owns: the shapes. Does not own: what is in effect (`operators/in-effect.ts`), when an
- * end is announced (`rules.ts`).
+ * Owns: the shapes. Does not own: the list of effects (`operators/in-effect.ts`), when an end is announced
+ * (`rules.ts`).
  */
 
 import type { ExecutionStatus } from '../moves.ts';

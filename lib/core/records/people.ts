@@ -2,8 +2,8 @@
  * The people of a tree with an approval that another person must give (`approval({ by: 'another' })`). A tree
  * is an execution that was started from outside, with all executions below it.
  *
- * Owns: what is kept about each person, who may not answer such an approval, how many persons fit. Does not
- * own: who a person is (`values/caller.ts`), when and where an act is written (`scheduler/people.ts`).
+ * Owns: the record of each person, who may not answer such an approval, how many persons fit. Does not own:
+ * who a person is (`values/caller.ts`), when and where an act is written (`scheduler/people.ts`).
  *
  * S19 all are in the root's record. An act is entered there before it takes place, or in the same write: if
  * two persons act at the same time, one is entered first, and the other sees it.

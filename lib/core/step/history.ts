@@ -1,8 +1,8 @@
 /**
  * The attempts of a step as its history shows them.
  *
- * Owns: what is kept of an attempt, how many are kept, and how many are left out. Does not own: how an
- * attempt ends (`report.ts`).
+ * Owns: the part of an attempt that is kept, how many are kept, and how many are left out. Does not own: how
+ * an attempt ends (`report.ts`).
  *
  * The first attempts show how it began, the latest how it is now; attempts between them are left out.
  */

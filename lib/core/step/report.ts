@@ -61,8 +61,8 @@ export function reported(
 }
 
 /**
- * True if a late acceptance adds something: it is not recorded with its token, nor is the work known to be
- * done.
+ * True if a late acceptance is news: it is not yet recorded with its token, and the work is not yet known to
+ * be done.
  */
 const saysMore = ({ accepted, wrongAnswer }: Step, { token }: AcceptedAnswer): boolean =>
   wrongAnswer === undefined &&

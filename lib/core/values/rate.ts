@@ -1,7 +1,7 @@
 /**
  * A rate as people write it: `50/s`, `30/min`.
  *
- * Owns: which rates are allowed. Does not own: what a rate limits (`records/slots.ts`).
+ * Owns: which rates are allowed. Does not own: the calls that a rate limits (`records/slots.ts`).
  */
 
 import { refuse } from './errors.ts';

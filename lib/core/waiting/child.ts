@@ -57,7 +57,10 @@ import { inputOf, itemsOf, MAX_PART_BYTES, partsOf, roomFor, shareOf } from './m
  */
 const MAX_STARTS = 50;
 
-/** Includes the step's epoch and try, so that neither meets the children of another. */
+/**
+ * The parts of a child's id before its index. The step's epoch and try are among them, so that no epoch or
+ * try meets another's children.
+ */
 interface Ids {
   readonly id: string;
   readonly epoch: number;
@@ -85,7 +88,7 @@ const planSinceOf = (step: ChildStep | MapStep, execution: Execution): { readonl
   execution.parent !== undefined && hasLaneBelow(step) ? { planSince: planSince(execution) } : {};
 
 /**
- * The step's executions, as its predecessors' outputs determine them; or why there can be none.
+ * Returns the step's executions, which its predecessors' outputs determine; or why there can be none.
  * @param toStop true if they are to be stopped, so that their inputs no longer matter
  */
 export function plannedOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop = false): Planned | Failure {
