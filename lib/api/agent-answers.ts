@@ -54,7 +54,7 @@ export interface AgentTriedNow extends AgentPauseView {
 export interface AgentView {
   /** The name that workflows give it. */
   readonly name: string;
-  /** What its author declares about repeating its work. */
+  /** Whether the work may be repeated, as its author declares it. */
   readonly effect: Effect;
   /** Workflows with a step that it performs. */
   readonly workflows: readonly string[];

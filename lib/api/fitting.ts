@@ -1,8 +1,8 @@
 /**
- * Makes answers fit into what a Lambda function may return.
+ * Makes answers fit into the largest answer of a Lambda function.
  *
- * Owns: the limit, what is left out of a larger answer and in which order, and saying so in the answer. Does
- * not own: the content of an answer (`views.ts`).
+ * Owns: the limit, the order in which parts of a larger answer are left out, and the note of this in the
+ * answer. Does not own: the content of an answer (`views.ts`).
  *
  * A function's answer may have 6 MB ("Invocation payload (request and response)", AWS Lambda Developer Guide,
  * quotas). It is JSON with the body as a text inside, so quotes and backslashes count twice. An execution may

@@ -1,16 +1,16 @@
 /**
  * The answer of `GET /health`: the verdict with the worst finding in one sentence, whether supervisors
- * evaluate what is due, whether the needed agents are deployed and their services answer, and the receipts of
- * supervisors and audit.
+ * evaluate due executions, whether the needed agents are deployed and their services answer, and the receipts
+ * of supervisors and audit.
  *
- * Owns: what is read. Only the wake index shows whether a supervisor is at work: if an execution is long
- * overdue, none is, whatever receipts say, and an idle supervisor leaves no receipt. The supervisors'
+ * Owns: the reads. Only the wake index shows whether a supervisor is at work: if an execution is long
+ * overdue, none is, independent of receipts, and an idle supervisor leaves no receipt. The supervisors'
  * receipts name missing agents. Does not own: the verdict and its words (`explain/situation.ts`), the
  * findings (`findings.ts`), the receipts.
  *
  * It reads one key for each shard, all receipts at once, each agent's breaker, and the executions at risk by
- * the index of open ones. Without breakers, an answer once called a deployment healthy while everything open
- * waited for a dead service.
+ * the index of open ones. Breakers are needed: without them a deployment in which all open executions waited
+ * for a dead service counted as healthy.
  */
 
 import { situationText, verdictOf } from '../explain/situation.ts';

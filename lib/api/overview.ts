@@ -2,8 +2,8 @@
  * The answer of `GET /overview`: how many executions are open, at risk, waiting or ended without success, and
  * for whom or what they wait.
  *
- * Owns: the counts. Does not own: what is counted and the limit (`core/operators/list-filter.ts`), the
- * verdict (`health.ts`).
+ * Owns: the counts. Does not own: which items are counted, and the limit (`core/operators/list-filter.ts`),
+ * the verdict (`health.ts`).
  *
  * The counts are of the last seconds, from the indexes only. With 10,000 open executions it reads some 400
  * units: about eight queries beside those of `/health`, two reads for each agent, one for each workflow, and

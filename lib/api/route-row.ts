@@ -1,5 +1,5 @@
 /**
- * A row of the table of routes: what a route takes, and what it does.
+ * A row of the table of routes: the request that a route takes, and its handler.
  *
  * Owns: the form of a row. Does not own: the rows (`routes.ts`), a route's scope and the client's method
  * (`calls.ts`), its description in documents (`scripts/contract/routes.ts`).

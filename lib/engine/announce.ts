@@ -1,8 +1,8 @@
 /**
  * Announces news that no record remembers: once, and not again if the bus does not take it.
  *
- * Owns: keeping this from delaying anything. Does not own: which news there is (`core/decisions/news.ts`),
- * what is announced at least once (`commit.ts`).
+ * Owns: that this delays no other work. Does not own: which news there is (`core/decisions/news.ts`), news
+ * that is announced at least once (`commit.ts`).
  */
 
 import type { Ports } from '../core/ports.ts';

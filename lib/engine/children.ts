@@ -3,7 +3,7 @@
  * that has ended notifies its parent.
  *
  * Owns: these effects; each may be repeated without harm. Does not own: when they are due
- * (`core/execution/child-rules.ts`), what is recorded about them (`core/execution/on-child.ts`).
+ * (`core/execution/child-rules.ts`), their records (`core/execution/on-child.ts`).
  *
  * S11 a child's id is derived, and it is created once. S10 a stop creates a missing child as canceled, and
  * writes one that failed and could go on, so that a process that read an older state can start neither.

@@ -1,8 +1,9 @@
 /**
  * Turns a decision into writes and messages; no other file does.
  *
- * Owns: the order of effects: announce what an earlier write recorded; store large values outside the table;
- * write; send; announce a risk, best effort. Does not own: the decision, or what follows it (`reconcile.ts`).
+ * Owns: the order of effects: announce the news that an earlier write recorded; store large values outside
+ * the table; write; send; announce a risk, best effort. Does not own: the decision, or the work after it
+ * (`reconcile.ts`).
  *
  * If the process dies between the write and the messages, a supervisor sends them at the recorded wake time.
  * If no supervisor will be at work then, one is called now. If the process dies between the announcement

@@ -1,7 +1,7 @@
 /**
  * The lane of an execution that is about to be created: the hash of its name and of the key in its input.
  *
- * Owns: this hash. Does not own: what a key may be (`core/plan/lane.ts`).
+ * Owns: this hash. Does not own: which keys are allowed (`core/plan/lane.ts`).
  */
 
 import { laneKey, laneOf } from '../core/plan/lane.ts';

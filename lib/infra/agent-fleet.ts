@@ -1,12 +1,12 @@
 /**
  * All agents of a deployment: one queue and one function each, and one dead-letter queue for all.
  *
- * Owns: what agents share, and which function may send to which agent. Does not own: one agent
+ * Owns: the parts that agents share, and which function may send to which agent. Does not own: one agent
  * (`deployed-agent.ts`), the content of messages, the queues' names (`queue-names.ts`).
  *
  * A message is a hint, and the table decides, so a queue may lose, repeat or delay one. The dead-letter queue
- * is only evidence for people; each message in it says from which queue it came. Agents share what they can,
- * because a stack has at most 500 resources.
+ * is only evidence for people; each message in it names the queue that it came from. Agents share resources
+ * where they can, because a stack has at most 500.
  */
 
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';

@@ -155,10 +155,7 @@ export class AgentHost extends Construct {
     this.#sayWhatIsShared(hostName);
   }
 
-  /**
-   * The principal for an agent's grants. All agents of the host get what is granted to it, and a warning says
-   * so.
-   */
+  /** The principal for an agent's grants. A grant applies to all agents of the host, as a warning says. */
   principalOf(agent: string): IPrincipal {
     const { grantPrincipal } = this.function;
     const granted = this.#granted.get(agent) ?? new Set();

@@ -5,9 +5,9 @@
  * the bundle (`bundle.ts`), missing settings (`left-behind.ts`).
  *
  * A file has the same place relative to the bundle as it has relative to the agent's file. If it is above
- * that file, the bundle moves down into folders with the names of those of the agent's file. A package is
- * copied from the project's `node_modules` with its dependencies and without an installation, so synthesis
- * needs neither network nor Docker.
+ * that file, the bundle moves down into folders named like those of the agent's file. A package is copied
+ * from the project's `node_modules` with its dependencies and without an installation, so synthesis needs
+ * neither network nor Docker.
  */
 
 import {

@@ -6,9 +6,8 @@
  *
  * Why not NodejsFunction: it starts one esbuild process per function, each of which parses the AWS SDK again.
  * Measured on two cores with six functions: 2.0 to 2.4 s, against 0.7 to 1.3 s for the one run here; every
- * synth pays it. What users of NodejsFunction expect is kept: ES modules, minified, source maps, assets
- * addressed by content, no Docker, and nothing is bundled where CDK says that a stack needs no code
- * (`aws:cdk:bundling-stacks`).
+ * synth pays it. Its users' expectations still hold: ES modules, minified, source maps, assets addressed by
+ * content, no Docker, and no bundling if the CDK says that a stack needs no code (`aws:cdk:bundling-stacks`).
  */
 
 import { createHash } from 'node:crypto';

@@ -1,9 +1,9 @@
 /**
- * Refuses what is written for a deployment and would do nothing: settings that do not exist, settings that
- * another one makes void, grants for a workflow that the deployment does not have.
+ * Refuses parts of a deployment's declaration that would do nothing: settings that do not exist, settings
+ * that another one makes void, grants for a workflow that the deployment does not have.
  *
- * Does not own: values that are not allowed (`settings-of-props.ts` and the parts), what has no effect
- * without an API (`settings-of-props.ts`), settings of one agent (`agent-settings.ts`).
+ * Does not own: values that are not allowed (`settings-of-props.ts` and the parts), settings without effect
+ * if there is no API (`settings-of-props.ts`), settings of one agent (`agent-settings.ts`).
  */
 
 import { HttpNoneAuthorizer, type IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';

@@ -50,7 +50,7 @@ export function addQueues(scope: Construct, props: QueuePairProps): QueuePair {
   return { queue, deadLetterQueue };
 }
 
-/** Lets a rule of EventBridge deliver, and set aside what it cannot deliver. */
+/** Lets a rule of EventBridge send to these queues. */
 export function allowRule(ruleArn: string, queues: readonly IQueue[]): void {
   for (const queue of queues) {
     queue.addToResourcePolicy(

@@ -37,8 +37,8 @@ interface Whole extends Construct, Granting {
 }
 
 /**
- * Grants each role what it needs. All three roles decide, send and announce ends. Only two find executions,
- * each by an index of its own.
+ * Grants each role its permissions. All three roles decide, send and announce ends. Only two find executions,
+ * each with an index of its own.
  */
 export function grantRoles(whole: Whole, props: SteadfastProps, fleet: AgentFleet): void {
   const { stateTable, valueBucket, wakeUps, audit } = whole;

@@ -100,7 +100,7 @@ export class StartQueue extends Construct {
     return grant;
   }
 
-  /** Lets a rule of EventBridge deliver to the queue, and set aside what it cannot deliver. */
+  /** Lets a rule of EventBridge deliver to the queue, and put undeliverable events into the dead-letter one. */
   allowRule(ruleArn: string): void {
     allowRule(ruleArn, [this.queue, this.deadLetterQueue]);
   }

@@ -3,8 +3,8 @@
  *
  * Owns: keys, indexes, protection, permissions, and billing. Does not own: the meaning of its items.
  *
- * No role may delete or scan: every write is conditional, and nothing is found by reading everything. Only
- * the audit may do both, because it looks for what the indexes do not show, and removes what is left behind.
+ * No role may delete or scan: every write is conditional, and no search reads the whole table. Only the audit
+ * may do both, because it looks for records that the indexes do not show, and removes those left behind.
  *
  * It is a global table with one region, at the same price: a table of the older type could get a replica only
  * by replacing it with a new table.

@@ -30,13 +30,13 @@ import type { StartsPerSecond, TableBilling } from './state-table.ts';
 export interface Tuning {
   /**
    * The number of supervisors that each tick starts, 1 to 20, and not more than `wakeShards`. More of them
-   * finish a large backlog sooner. Each beyond the first costs up to $13 a month while it finds something
-   * overdue (docs/COST.md).
+   * finish a large backlog sooner. Each beyond the first costs up to $13 a month while it finds overdue
+   * executions (docs/COST.md).
    * @default 2
    */
   readonly supervisors?: number;
   /**
-   * The pause between two sweeps of a supervisor that found something due, 1 to 15 seconds. A longer one
+   * The pause between two sweeps of a supervisor that found due executions, 1 to 15 seconds. A longer one
    * delays recoveries, and reduces the queries of a busy system.
    * @default Duration.seconds(2)
    */

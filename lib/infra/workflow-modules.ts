@@ -159,7 +159,7 @@ export function workflowsOf(
   return found;
 }
 
-/** The triggers that a `triggers.ts` exports. `declared-triggers.ts` checks what they say. */
+/** The triggers that a `triggers.ts` exports. `declared-triggers.ts` checks their content. */
 export function triggersOf(
   module: Module,
   shown: string,

@@ -34,7 +34,7 @@ import { type Scheduler, show, vouchedFor } from './start.ts';
 
 /**
  * Enters the person who is about to act.
- * @param deed what they do; without it no entry is made
+ * @param deed the kind of act; without it no entry is made
  * @param check may refuse the act because of the people entered so far
  * @returns for an act in the root, the entry that its own write must make
  * @throws SteadfastError `unknown-caller`, `too-many-people`, `already-closed`, and what `check` throws

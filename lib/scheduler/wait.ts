@@ -33,7 +33,7 @@ const ANSWER_MS = 3_000;
 
 /** Shows an execution at its end, or after `waitMs`; at once if too many wait. */
 export async function showAtEnd(scheduler: Scheduler, executionId: string, waitMs: number): Promise<Shown> {
-  // Listens before the first read: what is announced after that read is signalled.
+  // Listens before the first read, so that no end announced after that read is missed.
   const end = scheduler.ports.ends?.of(executionId);
   try {
     const first = await show(scheduler, executionId);

@@ -29,7 +29,7 @@ export interface WorkflowPause {
 }
 
 export interface PausedStarts extends Hold {
-  /** How long each execution may be paused before a person is asked; absent if its plan says. */
+  /** How long each execution may be paused before a person is asked; absent if the plan decides. */
   readonly withinMs?: number;
 }
 

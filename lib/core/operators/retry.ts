@@ -1,8 +1,8 @@
 /**
  * The retry of a failed execution: it goes on where it failed, under the next epoch.
  *
- * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier
- * epoch then count as (`execution/after-retry.ts`), the resolutions of open incidents (`incidents.ts`).
+ * Owns: when that is safe, and the one write that does it (F8). Does not own: the state of the earlier
+ * epoch's steps after it (`execution/after-retry.ts`), the resolutions of open incidents (`incidents.ts`).
  *
  * S18 another input is another request, under another effect key. So only a step without an effect can get
  * one, and its record begins again, with that input, in the write of the retry.

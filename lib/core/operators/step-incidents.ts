@@ -133,8 +133,8 @@ function choicesForAnswer(
 }
 
 /**
- * Offers another try if the latest has left nothing, or a person says so. Choices for which a person would
- * have to check what it did are not offered.
+ * Offers another try if the latest left no effects, or a person says so. Choices for which a person would
+ * have to check its effects are not offered.
  */
 function choicesForChild(plan: Plan, state: Snapshot, step: ChildStep, record: Step, now: number): Offered[] {
   const isClean = record.children !== undefined && isCleanEnd(record.children);

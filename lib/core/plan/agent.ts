@@ -282,10 +282,10 @@ export interface Accepted {
 }
 
 /**
- * The service has taken the work and does it, as after a 202: it is asked until it is done.
+ * The service has accepted the work and does it, as after a 202. It is asked until the work is done.
  * @example execute: async () => accepted({ token: 'job-1', askAfter: '30s' })
- * @param how `token`: what the service calls the work, up to 1,000 characters; `askAfter`: when `probe` is
- * asked first, a duration or a number of seconds, 5 s to 1 h
+ * @param how `token`: the service's name for the work, up to 1,000 characters; `askAfter`: the time until the
+ * first `probe`, a duration or a number of seconds, 5 s to 1 h
  */
 export const accepted = (
   how: { readonly token?: string; readonly askAfter?: Duration | number } = {},

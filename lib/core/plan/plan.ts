@@ -201,8 +201,8 @@ export interface Plan {
   readonly steps: readonly PlanStep[];
   readonly output: Expr;
   /**
-   * Set if its ends are not announced, which saves the write that would record the announcement, unless
-   * something else waits for that.
+   * Set if the ends of its executions are not announced. This saves the write that would record the
+   * announcement, unless a parent, a lane or a question waits for it.
    */
   readonly announceEnds?: false;
   /** Only for a part of a list: how many items may fail without failing it. */

@@ -2,8 +2,8 @@
  * Values that cannot be read: outputs of a list's items that were too large to be kept, and lost values
  * outside the table.
  *
- * Owns: finding the expressions that read them, and the failure. Does not own: what is kept
- * (`execution/on-child.ts`), what follows for the step that reads it.
+ * Owns: finding the expressions that read them, and the failure. Does not own: which outputs are kept
+ * (`execution/on-child.ts`), the consequences for the step that reads one.
  *
  * S6 no other value replaces them, neither an absent one nor that of `orElse`, because the items were done.
  * Only `exists` may ask for them.

@@ -1,14 +1,14 @@
 /**
  * The point of no return: once such a step is done there is no way back, only forward.
  *
- * Owns: whether an execution can still be undone. Does not own: what a rule does if it cannot
+ * Owns: whether an execution can still be undone. Does not own: the rules for one that cannot
  * (`execution/end-rules.ts`, `questions/incident.ts`).
  *
  * S10 a step that may have acted counts as past the point until it is certain that it did not, so that no
- * machine undoes anything around a step that cannot be undone. For a child, only its recorded end says what
- * it did: from when it may have been created until then, nothing outside it is undone. L1 neither `undecided`
- * nor `after-stop` lasts: an attempt ends with its lease, probes and retries with their recovery, an incident
- * with its deadline, and a child is an execution with an end of its own.
+ * machine undoes work around a step that cannot be undone. A child shows only by its recorded end if it
+ * acted: from its possible creation until then, no step outside it is undone. L1 neither `undecided` nor
+ * `after-stop` lasts: an attempt ends with its lease, probes and retries with their recovery, an incident
+ * with its deadline, and a child is an execution with its own end.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';

@@ -2,8 +2,8 @@
  * When the processes of a step's attempts are certainly dead, with each attempt's share; and when accepted
  * work that cannot be stopped is given up.
  *
- * Owns: what a claim adds, and what the end of an attempt's code, or the death of its process, removes. Does
- * not own: what may act until then, and what waits for it (`effect.ts`).
+ * Owns: the share that a claim adds, and that the end of an attempt's code, or the death of its process,
+ * removes. Does not own: which effects are possible until then, and which work waits for it (`effect.ts`).
  *
  * S10 several attempts of a step may be alive at the same time: a lost one, and the next. The end of one
  * lowers only its own share.

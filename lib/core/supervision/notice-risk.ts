@@ -112,7 +112,7 @@ const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
  */
 function whyRisky(step: PlanStep, record: Step): RiskReason['why'] | undefined {
   const deferred = record.deferred?.why;
-  // Waiting for a slot of a rate is what the author wants; if it takes too long, the execution is late.
+  // The author wants the wait for a slot of a rate; if it takes too long, the execution is late.
   if (deferred !== undefined && deferred !== 'rate') return deferred;
   if (!UNDER_WAY.has(record.status)) return undefined;
   if (isProbedInVain(record)) return 'cannot-tell';

@@ -1,15 +1,15 @@
 /**
- * Errors that are certainly bugs of the code that threw them, and show nothing about the service that it
+ * Errors that are certainly bugs of the code that threw them, and no evidence about the service that it
  * calls.
  *
- * Owns: which errors these are, and how one is written down. Does not own: what follows (`step/breaker.ts`:
- * nothing), what a person must do (`explain/words.ts`).
+ * Owns: which errors these are, and their text. Does not own: the consequences for the breaker
+ * (`step/breaker.ts`: none), the advice to a person (`explain/words.ts`).
  *
  * Only errors of the language itself are certain: an undeclared name, a property of undefined, source that
- * does not parse. `fetch` throws a TypeError if nothing answers, and parsers throw a SyntaxError because of
- * an answer: these are the service's. A library's error has a class, a code, a cause or fields of its own. In
- * doubt an error is the service's. Classes are identified by name, because Jest and worker processes have
- * other class objects.
+ * does not parse. `fetch` throws a TypeError if no server answers, and parsers throw a SyntaxError because of
+ * an answer: these count as the service's. A library's error has its own class, code, cause or fields. In
+ * doubt an error counts as the service's. Classes are identified by name, because Jest and worker processes
+ * have other class objects.
  */
 
 import { cut } from './text.ts';

@@ -2,10 +2,11 @@
  * Who made a call, according to the gateway in front of the API.
  *
  * Owns: the shape, its allowed contents, how it is written for people, and which callers are one person. Does
- * not own: reading what a gateway says (`api/callers.ts`), who may answer what (`records/people.ts`).
+ * not own: reading a gateway's fields (`api/callers.ts`), which person may give which answer
+ * (`records/people.ts`).
  *
- * No caller names itself. If it is unclear whether two callers are one person, they count as one. Mistaking
- * two people for one only makes another person answer; mistaking one for two would let a person approve their
+ * No caller names itself. If it is unclear whether two callers are one person, they count as one. If two
+ * people count as one, only another person has to answer; if one counted as two, a person could approve their
  * own work.
  */
 

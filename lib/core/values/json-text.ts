@@ -1,5 +1,5 @@
 /**
- * What the text of a JSON document shows before it is parsed.
+ * Checks the text of a JSON document before it is parsed.
  *
  * Owns: finding out if it has more values, or more different keys, than allowed: parsing millions takes
  * longer than refusing them. Does not own: the limits, checking parsed values (`json.ts`).

@@ -66,7 +66,7 @@ interface Wait<Of extends PlanStep> {
   until(step: Of, snapshot: Snapshot, record: Step | undefined): number | undefined;
   /** The step at that time. */
   atTime(step: Of, snapshot: Snapshot, record: Step, inputs: DecisionInputs): Step;
-  /** What ends the wait, and the default if nothing does. */
+  /** The event that ends the wait, and the default if none comes. */
   coming(step: Of, record: Step | undefined): Coming;
 }
 
