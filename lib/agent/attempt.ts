@@ -3,8 +3,8 @@
  * heartbeats that keep the lease.
  *
  * Owns: when the author's signal is aborted, when heartbeats begin and end, what is reported when the time
- * runs out. Does not own: what a heartbeat or a report writes (`core/step/`), the meaning of the
- * author's answer (`author-code.ts`).
+ * runs out. Does not own: the writes of a heartbeat and a report (`core/step/`), the meaning of the author's
+ * answer (`author-code.ts`).
  *
  * No heartbeat is sent after its attempt: the loop is stopped before the report.
  */

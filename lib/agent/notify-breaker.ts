@@ -1,7 +1,8 @@
 /**
- * Passes what an attempt says about its service to the breaker of its process.
+ * Passes the evidence of an attempt about its service to the breaker of its process.
  *
- * Owns: which attempts count. Does not own: what a report says about a service (`core/step/breaker.ts`).
+ * Owns: which attempts count. Does not own: which reports are evidence about a service
+ * (`core/step/breaker.ts`).
  */
 
 import type { Ports } from '../core/ports.ts';

@@ -1,8 +1,8 @@
 /**
  * The task of an attempt: its input and its output, loaded if they are stored outside the table.
  *
- * Owns: what an attempt reads, how long loading is tried, and what is reported if it fails. Does not own:
- * calling the author's code (`author-code.ts`), the lease meanwhile (`attempt.ts`).
+ * Owns: the values that an attempt reads, how long loading is tried, and the report if it fails. Does not
+ * own: calling the author's code (`author-code.ts`), the lease meanwhile (`attempt.ts`).
  *
  * After a failed load nothing was executed: the recovery decides about a retry, and the failure shows nothing
  * about the service.

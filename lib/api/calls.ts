@@ -2,7 +2,7 @@
  * Every route of the API, its kind of call, and the client's method for it.
  *
  * Owns: the list that gateway (`infra/scheduler-api.ts`), tokens (`serve/tokens.ts`) and client (`client.ts`)
- * use. Does not own: what a route takes and does (its row in `routes.ts`), its description in documents
+ * use. Does not own: a route's request and handler (its row in `routes.ts`), its description in documents
  * (`scripts/contract/routes.ts`): a route without these does not compile.
  */
 

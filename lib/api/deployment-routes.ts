@@ -1,8 +1,8 @@
 /**
  * The routes about the deployment: workflows and agents, their pauses, the overview, the health.
  *
- * Owns: their rows. Does not own: what a pause is (`scheduler/holds.ts`), the answers (`workflow-view.ts`,
- * `agents.ts`, `overview.ts`, `health.ts`).
+ * Owns: their rows. Does not own: the pauses themselves (`scheduler/holds.ts`), the answers
+ * (`workflow-view.ts`, `agents.ts`, `overview.ts`, `health.ts`).
  */
 
 import { defined } from '../core/values/defined.ts';

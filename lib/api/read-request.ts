@@ -1,8 +1,9 @@
 /**
  * Reads a request: its query or its body, within limits and in the shape that its route takes.
  *
- * Owns: limits before parsing, and one clear message for each refusal. Does not own: the shapes and what
- * their parts mean (`requests.ts`), an author's schema of a workflow's input (the scheduler applies it).
+ * Owns: limits before parsing, and one clear message for each refusal. Does not own: the shapes and the
+ * meaning of their parts (`requests.ts`), an author's schema of a workflow's input (the scheduler applies
+ * it).
  */
 
 import type { Context } from 'hono';

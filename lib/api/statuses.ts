@@ -1,5 +1,5 @@
 /**
- * The codes of the API's errors, each with its status. What they mean: `scripts/contract/errors.ts`.
+ * The codes of the API's errors, each with its status. Their meaning: `scripts/contract/errors.ts`.
  *
  * Owns: the list; an error with another code is answered as `internal`. Does not own: when one is thrown.
  */

@@ -2,7 +2,7 @@
  * Counts what is open now: incidents that wait for a person, approvals and callbacks that wait for an answer,
  * breakers that let only trials through.
  *
- * Owns: the two reads. Does not own: what happens to the numbers (`metrics.ts`), when a breaker is open
+ * Owns: the two reads. Does not own: the use of the numbers (`metrics.ts`), when a breaker is open
  * (`core/step/breaker.ts`).
  *
  * Counts in the table instead of adding up openings and closings, where one lost line would falsify the count

@@ -1,7 +1,7 @@
 /**
  * Large values as objects of one bucket, by S3's HTTP API.
  *
- * Owns: the requests, how often each is made, what an answer means. Does not own: keys
+ * Owns: the requests, how often each is made, the meaning of an answer. Does not own: keys
  * (`core/records/large-values.ts`), which objects are removed (`supervisor/audit-values.ts`), the signature
  * (`signature.ts`).
  *

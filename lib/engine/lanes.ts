@@ -2,7 +2,7 @@
  * The writes at a lane between two decisions: queue, read it, hand places on, leave.
  *
  * Owns: the order of these writes; each may be repeated without harm, even after a process died. Does not
- * own: when they are due, and what an execution's own records say then (`core/waiting/lane.ts`).
+ * own: when they are due, and the execution's own records at that time (`core/waiting/lane.ts`).
  *
  * An execution is created, then queued, then placed by a write of the lane's record, then continues by a
  * write of its own. N5 the lane is read before its queue, and written on the version that was read. An

@@ -1,8 +1,8 @@
 /**
  * The mailbox of an execution, read for a decision that asks for it, and its wake time.
  *
- * Owns: reading the mailbox, and when its wake time is removed. Does not own: which message is taken, and
- * what that writes (`core/waiting/waits.ts`).
+ * Owns: reading the mailbox, and when its wake time is removed. Does not own: which message is taken, and the
+ * write that takes it (`core/waiting/waits.ts`).
  *
  * S12 a process that evaluates an execution because of its mailbox has read or written the mailbox before the
  * execution's own records. If a step waited for one of the messages then, the evaluation took it; a process

@@ -2,7 +2,7 @@
  * Hosts: functions that contain the code of several agents each.
  *
  * Owns: which agents share a host, how their settings are combined, and refusals and warnings about it. Does
- * not own: an agent's queue and mapping (`deployed-agent.ts`), what such a function does
+ * not own: an agent's queue and mapping (`deployed-agent.ts`), the work of such a function
  * (`agent/host-handler.ts`).
  *
  * Each agent keeps its queue, its mapping and its dead letters, so its depth, pause, admission and alarms

@@ -1,7 +1,7 @@
 /**
  * One agent of a deployment: its queue, and the function or container that takes its messages.
  *
- * Owns: the settings of both, and who may send to it or work for it. Does not own: what agents share
+ * Owns: the settings of both, and who may send to it or work for it. Does not own: the shared parts of agents
  * (`agent-fleet.ts`), which settings there are (`agent-settings.ts`), the queues' names (`queue-names.ts`).
  */
 

@@ -2,7 +2,7 @@
  * The common settings of all Lambda functions of a deployment: runtime, a role of their own, a log group of
  * their own.
  *
- * Does not own: what a function may do beyond writing its log; each construct grants that.
+ * Does not own: permissions beyond writing its log; each construct grants those.
  *
  * The role is not CDK's default one, whose managed policy allows writing to every log group of the account.
  */

@@ -100,7 +100,7 @@ export class StartQueue extends Construct {
     return grant;
   }
 
-  /** Lets a rule of EventBridge deliver to the queue, and put undeliverable events into the dead-letter one. */
+  /** Lets a rule of EventBridge deliver to the queue, and undeliverable events to the dead-letter queue. */
   allowRule(ruleArn: string): void {
     allowRule(ruleArn, [this.queue, this.deadLetterQueue]);
   }

@@ -5,8 +5,9 @@
  *     secret.grantRead(steadfast.agent('charge-card'));
  *     steadfast.grantStart(shop);
  *
- * Owns: how table, queues, functions, API and clock are put together. Does not own: what may be set
- * (`steadfast-props.ts`), which role may do what (`role-grants.ts`), the parts, which are public members.
+ * Owns: how table, queues, functions, API and clock are put together. Does not own: the settings
+ * (`steadfast-props.ts`), the permissions of each role (`role-grants.ts`), the parts, which are public
+ * members.
  */
 
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';

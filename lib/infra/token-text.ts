@@ -1,7 +1,7 @@
 /**
  * The longest length of a text whose parts CloudFormation inserts.
  *
- * Owns: the longest region, account and generated name. Does not own: what is counted with it (`limits.ts`).
+ * Owns: the longest region, account and generated name. Does not own: the limits that use it (`limits.ts`).
  */
 
 import { CfnResource, type Stack } from 'aws-cdk-lib/core';

@@ -1,7 +1,7 @@
 /**
  * The triggers, which start executions without the API: objects in S3, events, schedules, messages.
  *
- * Owns: how each source reaches its queue, and every refusal about a trigger. Does not own: what reads the
+ * Owns: how each source reaches its queue, and every refusal about a trigger. Does not own: the reader of the
  * queue (`start-queue.ts`), the fields of the events (`event-shapes.ts`).
  */
 

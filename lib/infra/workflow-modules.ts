@@ -6,7 +6,7 @@
  *
  * Workflow modules are loaded here, because their agents' time limits become the functions' timeouts. Files
  * of agents are not loaded, because they may open connections, except those that call `remoteAgent`: they
- * have no code of their own, and what they call decides about permissions and images.
+ * have no code of their own, and their target decides about permissions and images.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

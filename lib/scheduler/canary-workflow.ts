@@ -1,7 +1,7 @@
 /**
  * The canary: an execution of two steps that ends only if every part of the deployment works.
  *
- * Owns: the plan. Does not own: when it is started and what its absence means (`infra/canary.ts`).
+ * Owns: the plan. Does not own: when it is started, and the meaning of its absence (`infra/canary.ts`).
  *
  * A supervisor ends the wait between its steps; everything else runs as in any execution. It calls nothing
  * outside, so its end depends on the deployment alone.

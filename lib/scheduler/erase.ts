@@ -1,21 +1,20 @@
 /**
  * Erases an execution that is over: its records, those of the executions that its steps ran, and the large
  * values of all of them.
+ *
  * Owns: what may be erased, and in which order. Does not own: what is removed after the retention
- * (`supervisor/audit.ts`, `supervisor/audit-values.ts`).
  * (`supervisor/audit.ts`, `supervisor/audit-values.ts`).
  *
  * Invariants
- * - E1 nothing is erased that may still act or be asked: it and all below it have ended, were
+ * - E1 nothing is erased that may still act or be asked: the execution and all below it have ended, were
  *   announced, and have no attempt that may be acting. A record that keeps a process with an older state from
- *   beginning something (F1, S10) stays until the write of that process, if it is under way, has been
- *   answered.
- * - E2 the execution's own record goes first, if it is the very one that E1 was asked of: from then on nobody
- *   continues it. The records beside it then belong to no execution (S6), and each is removed on the
- *   condition that it is the one that was found. Records that a new life of the id has written since are not
+ *   beginning work (F1, S10) stays until any write of that process has been answered.
+ * - E2 the execution's own record goes first, provided it is the very one that E1 was checked on: from then
+ *   on no process continues it. The records beside it then belong to no execution (S6), and each is removed
+ *   provided it is still the one that was found. Records that a new life of the id has written since are not
  *   touched.
- * - E3 a call that dies, or runs out of time, is completed by the same call again: the records of the steps,
- *   which name the other executions, go last.
+ * - E3 a call that dies or runs out of time is completed by repeating it: the records of the steps, which
+ *   name the other executions, go last.
  */
 
 import { storedPlanOf } from '../core/plan/on-failure.ts';

@@ -2,7 +2,7 @@
  * The commands that pause a workflow or an agent, and those that end the pause.
  *
  * Owns: which agents there are, repeated commands, conflicts with other operators and failing calls. Does not
- * own: how a hold begins and ends (`core/records/hold.ts`), what it prevents (`core/holds/workflow-pause.ts`,
+ * own: how a hold begins and ends (`core/records/hold.ts`), its effects (`core/holds/workflow-pause.ts`,
  * `core/step/breaker.ts`), when processes read it (`paused-starts.ts`, `agent/breaker.ts`,
  * `supervisor/admission.ts`).
  */

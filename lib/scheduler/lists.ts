@@ -1,7 +1,7 @@
 /**
  * Lists of executions, for operators.
  *
- * Owns: the store's queries, and what is refused. Does not own: the filters and their indexes
+ * Owns: the store's queries, and the refusals. Does not own: the filters and their indexes
  * (`core/operators/list-filter.ts`), one execution (`start.ts`), HTTP (`api/`).
  */
 

@@ -1,7 +1,7 @@
 /**
- * What one process knows of paused workflows.
+ * One process's copy of the pauses of workflows.
  *
- * Owns: how often the record is read. Does not own: the record and what it means
+ * Owns: how often the record is read. Does not own: the record and its meaning
  * (`core/holds/workflow-pause.ts`), the commands (`holds.ts`).
  *
  * Every start asks, and uses an answer for a moment: while starts keep coming, none costs a call of its own.

@@ -1,12 +1,12 @@
 /**
  * Limits the messages that a supervisor sends to each agent in one sweep.
  *
- * Owns: reading an agent's breaker once per sweep, only if there is something for that agent; how many
+ * Owns: reading an agent's breaker once per sweep, only if there are messages for that agent; how many
  * messages it gets per sweep: as many as its queue has room for, but always a few; and when the rest has its
  * turn. A sweep that overruns counts as one per sweep interval. Does not own: deferring
  * (`core/supervision/dispatch.ts`).
  *
- * After an outage everything is due at once, and sweeps handle it oldest first. A sweep that may send no more
+ * After an outage all work is due at once, and sweeps handle it oldest first. A sweep that may send no more
  * defers the rest, by as many sweeps as the agent's backlog takes at full pace, including what its queue has
  * in excess. Agents may be faster or slower, so this is an estimate: its users must limit how wrong it may
  * be.

@@ -1,5 +1,6 @@
 /**
  * The audit: each run reads a part of the whole table, and repairs what no index would show (P5).
+ *
  * Owns: the pass through the table, its bounds, where the next run continues, and that a bad record does not
  * stop the others. Does not own: which records are out of order (`core/supervision/audit.ts`). Any number may
  * run at once: their writes are conditional, and a run stops if another's receipt came first.

@@ -2,7 +2,7 @@
  * The Lambda function behind the route without an authorizer: request → signature → queue.
  *
  * Owns: the composition, and turning API Gateway's event into a request. Does not own: the checks and the
- * answers (`receive.ts`), what a message in the queue starts (`scheduler/starter-handler.ts`).
+ * answers (`receive.ts`), the effect of a message in the queue (`scheduler/starter-handler.ts`).
  */
 
 import { readFileSync } from 'node:fs';

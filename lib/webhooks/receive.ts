@@ -2,8 +2,8 @@
  * The answer to a request of a third party.
  *
  * Owns: the order of the checks, the answers, the size of a body. Does not own: the signature
- * (`signature.ts`), what the message starts or answers (`scheduler/trigger.ts`), the transport (`handler.ts`,
- * the server).
+ * (`signature.ts`), the effect of the message (`scheduler/trigger.ts`), the transport (`handler.ts`, the
+ * server).
  *
  * K2 an unknown name, a wrong signature and an old time get the same answer, so a forger learns nothing. The
  * size of a body is limited before it is read, whatever the name. K3 the answer is 200 once the message is

@@ -1,5 +1,5 @@
 /**
- * INCIDENTS[kind]: a person's choices, what each choice writes, when the incident is moot.
+ * INCIDENTS[kind]: a person's choices, the write of each choice, when the incident is moot.
  *
  * Owns: the table; whether an answer is possible, the default once the time is over, and closing a moot
  * incident. Does not own: the rows (`step-incidents.ts`, `questions/incident.ts`, `holds/pause.ts`), stopping

@@ -2,7 +2,7 @@
  * A hold: an operator's pause of more than one execution, for example of a workflow's starts or an agent's
  * calls.
  *
- * Owns: who, since when and why; how a hold begins and ends in its record. Does not own: what it prevents
+ * Owns: who, since when and why; how a hold begins and ends in its record. Does not own: its effects
  * (`holds/workflow-pause.ts`, `step/breaker.ts`).
  */
 

@@ -1,8 +1,8 @@
 /**
  * The writes of an accepted answer and of a probe's end: for an unknown outcome, or for accepted work.
  *
- * Owns: accepted work, the interval of its probes, when its time is over and what follows then; what each
- * verdict does to the step, and when `notDone` is believed. Does not own: attempts to execute and to undo
+ * Owns: accepted work, the interval of its probes, when its time is over and what follows then; the effect of
+ * each verdict on the step, and when `notDone` is believed. Does not own: attempts to execute and to undo
  * (`report.ts`), how long accepted work acts (`process-deadline.ts`).
  *
  * S6 `done` only if a probe found it. A probe's `notDone` counts only if the probe was made after everything

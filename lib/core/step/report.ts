@@ -2,7 +2,7 @@
  * The end of an attempt: its report, its late success, a lease that was not renewed, or the death of its
  * process, recorded by the worker that killed it or found it dead.
  *
- * Owns: what each of these writes to the step, in the modes execute and undo. Does not own: claims
+ * Owns: the changes of the step by each of these, in the modes execute and undo. Does not own: claims
  * (`execution/on-message.ts`), heartbeats (`lease.ts`), the writes that all ends share (`ending.ts`), a
  * probe's findings (`probe-report.ts`), the shares of the process deadline (`process-deadline.ts`), ending
  * all programs of a dead process (`lib/worker/`), what follows in the execution (`rules.ts`).

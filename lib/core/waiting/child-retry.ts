@@ -2,7 +2,7 @@
  * The executions of a failed step, once the step's own execution is retried.
  *
  * Owns: whether they can be retried, the step's record about them then, and when a child is the one to retry.
- * Does not own: the retry of an execution (`operators/retry.ts`), what happens to the child
+ * Does not own: the retry of an execution (`operators/retry.ts`), the consequences for the child
  * (`engine/children.ts`).
  *
  * S6 a failed child goes on where it failed, under its id and its effect keys, and successful ones stay. S10
