@@ -201,9 +201,7 @@ export interface Mailboxes {
     life: string,
     id: string,
   ) => Promise<ExecutionMessage | undefined>;
-  /**
-   * Writes both if the stored mailbox is one version behind (1: there is none) and no message has this id.
-   */
+  /** Writes both if the mailbox is one version behind (1: there is none) and no message has this id. */
   readonly accept: (mailbox: Mailbox, message: ExecutionMessage) => Promise<WriteResult>;
   /** Writes the mailbox if the stored one is one version behind. */
   readonly writeMailbox: (mailbox: Mailbox) => Promise<WriteResult>;
@@ -219,10 +217,7 @@ export interface Bulks {
   readonly readTotal: (bulk: string, shard: number) => Promise<BulkTotal | undefined>;
   /** All totals, perhaps a second old. */
   readonly readTotals: (bulk: string) => Promise<readonly BulkTotal[]>;
-  /**
-   * Writes all or none of up to 100 records, each if the stored one is one version behind (version 1: if
-   * there is none).
-   */
+  /** Writes all or none of up to 100 records, each if the stored one is one version behind (1: none). */
   readonly write: (records: BulkWrite) => Promise<WriteResult>;
 }
 
@@ -392,9 +387,7 @@ export interface Ports {
   readonly childInputs?: ChildInputs;
   /** @default any number of callers may wait for an end */
   readonly waits?: Waits;
-  /**
-   * Without `waits`: by its id, since when each caller of this process waits. @default they are not counted
-   */
+  /** Without `waits`: since when each caller of this process waits. @default they are not counted */
   readonly waitsHere?: Map<string, number>;
   /** @default an end is found by repeated reads */
   readonly ends?: Ends;

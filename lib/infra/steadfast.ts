@@ -106,10 +106,7 @@ export class Steadfast extends Construct {
   readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; undefined if `monitoring` is 'none'. */
   readonly monitoring?: Monitoring;
-  /**
-   * The stack's output with the address for calls: `ApiUrl`, or with `api: 'none'` `SchedulerName`; one for
-   * each `Steadfast`.
-   */
+  /** The stack's output with the address for calls: `ApiUrl`, or with `api: 'none'` `SchedulerName`. */
   readonly address: CfnOutput;
   /** The dimension that distinguishes the metrics of this deployment from those of others. */
   readonly deploymentName: string;
@@ -195,10 +192,7 @@ export class Steadfast extends Construct {
     return this.triggers.onObjectCreated(bucket, workflow, props);
   }
 
-  /**
-   * Starts an execution for each event that fits the pattern; with `send` it sends the event to a running
-   * one.
-   */
+  /** Starts an execution for each event that fits the pattern; with `send`, sends it to a running one. */
   triggerOnEvent<Input>(
     pattern: EventPattern,
     workflow: WorkflowReference<Input>,
@@ -338,10 +332,7 @@ export class Steadfast extends Construct {
     return this.metric('Succeeded', options);
   }
 
-  /**
-   * The number of executions that ended as `failed`, neither finished nor completely undone: the sum over 5
-   * minutes, unless `options` says otherwise.
-   */
+  /** Executions that ended as `failed`, neither finished nor undone; by default summed over 5 minutes. */
   metricFailed(options?: MetricOptions): Metric {
     return this.metric('Failed', options);
   }

@@ -44,10 +44,7 @@ export interface ProcessOptions {
   readonly isShared: boolean;
   /** A call's silence does not end the process: it may last as long as the call. */
   readonly isPatient?: boolean | undefined;
-  /**
-   * How long the calling process has been running, in ms, independent of the wall clock. It does not advance
-   * while that process is stopped, or is blocked and reads nothing.
-   */
+  /** For how many ms the caller has run, by no wall clock: not while it is stopped, or reads nothing. */
   readonly now: () => number;
   readonly onTrouble: (trouble: Trouble) => void;
   /** Called when the process takes no more calls. */
@@ -117,10 +114,7 @@ export class OwnProcess {
     return this.#startedAs === 'ready';
   }
 
-  /**
-   * Waits until the process is ready for calls, or can never be. Its silence counts from now, because this
-   * process may have been frozen.
-   */
+  /** Waits until the process can take calls or never will. Its silence counts from now: it may have frozen. */
   async awaited(signal?: AbortSignalLike): Promise<void> {
     if (this.#startedAs !== undefined) return;
     if (this.#awaitedBy === 0) this.#aliveAt = this.#options.now();
@@ -319,10 +313,7 @@ export class OwnProcess {
     this.#onStarted(how);
   }
 
-  /**
-   * Checks only after handling the messages that have arrived meanwhile, because this process may have been
-   * blocked.
-   */
+  /** Checks after the messages that have arrived meanwhile: this process may have been blocked. */
   #watch(): void {
     this.#watching ??= setInterval(() => setImmediate(() => this.#pulse()), PULSE_MS);
   }

@@ -232,10 +232,7 @@ function unanswered({ kind, otherwise }: CallbackStep, record: Step, inputs: Dec
   return over(record, 'expire', inputs, { failure, by: undefined });
 }
 
-/**
- * The step when its time is over. If it is known to be done and was requested again, a person is asked before
- * it is undone.
- */
+/** The step when its time is over. A person decides on the undo of one that is done and requested again. */
 function overTime(record: Step, inputs: DecisionInputs): Step {
   const move = record.wrongAnswer !== undefined && record.mayHaveActed ? 'overdue' : 'expire';
   return over(record, move, inputs, { ...FAILED_FOR_TIME, retryAt: undefined });
@@ -257,10 +254,7 @@ export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
 export const isWaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined);
 
-/**
- * True if the time may end the step at once. Child executions are stopped first; between two tries, and
- * before a round's message, there are none.
- */
+/** True if the time may end the step at once: it has no child execution that must be stopped first. */
 const mayPassTime = (step: PlanStep, { steps }: Snapshot): boolean =>
   !hasChildren(step) ||
   steps[step.name]?.status === 'retrying' ||
@@ -332,19 +326,13 @@ const openReceives = (plan: Plan, state: Snapshot): { step: Taking; name: string
     return name === undefined || untilAt === undefined ? [] : [{ step, name, untilAt }];
   });
 
-/**
- * The message with that id; undefined if it was not read. Ids may be any text, even a key that every object
- * has.
- */
+/** The message with that id; undefined if it was not read. Ids may be any text, such as `constructor`. */
 const messageIn = (
   messages: KnownMailbox['messages'],
   id: string,
 ): KnownMailbox['messages'][string] | undefined => (Object.hasOwn(messages, id) ? messages[id] : undefined);
 
-/**
- * Returns the first message with that name, if it or a later one was accepted in time: the clocks of two
- * senders differ. Skips messages whose body is lost.
- */
+/** The first readable message with that name, if it or a later one came in time: senders' clocks differ. */
 function nextEntry(
   { mailbox, messages }: KnownMailbox,
   name: string,
