@@ -1,6 +1,6 @@
 /**
- * `npm run chaos:remote`: an agent in Python, killed in mid-call, in front of a service that prints once for
- * every request.
+ * `npm run chaos:remote`: a Python agent is killed during its calls to a service that prints once for every
+ * request.
  *
  * Owns: the options, the load, the exit code. docs/PROOF.md says what it proves.
  */
@@ -23,13 +23,13 @@ interface Options {
 
 /** How many executions are open at the same time. */
 const OPEN = 12;
-/** The share of executions too heavy for the carrier, whose labels are voided. */
+/** The share of executions that the carrier refuses, so that their labels are voided. */
 const HEAVY_SHARE = 0.2;
 const POLL_EVERY_MS = 250;
-/** Several times a lease, the time of an attempt, and the pauses of its recovery. */
+/** Several times the sum of a lease, an attempt and the delays of its recovery. */
 const HEAL_WITHIN_MS = 300_000;
 
-/** A call is always under way; the killer sees one within seconds, even on a busy machine. */
+/** A killer that has seen no call by now is blind: calls run all the time. */
 const BLIND_AFTER_MS = 60_000;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -65,7 +65,7 @@ async function start(stage: RemoteStage, seed: number, number: number, heavy: bo
   return { key, executionIds: executionId === undefined ? [] : [executionId] };
 }
 
-/** Keeps executions open until all kills have struck; then waits for the end of all. */
+/** Keeps executions open until all kills have occurred, then waits until all have ended. */
 async function load(
   stage: RemoteStage,
   table: Table,

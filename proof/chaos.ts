@@ -1,7 +1,7 @@
 /**
- * `npm run chaos`: the real local cloud under load, with every function killed and frozen at random, the
- * store killed, calls unanswered and throttled, and an outside world that misbehaves. Then everything heals,
- * every execution must end, and the run is audited.
+ * `npm run chaos`: runs the local cloud under load while functions are killed and frozen at random, the store
+ * is killed, calls are unanswered and throttled, and the outside world misbehaves. Then all faults end, every
+ * execution must end, and the run is audited.
  *
  * Owns: the options, the two phases, the exit code. docs/PROOF.md says what it
  * proves and how to read a failure.
@@ -36,9 +36,12 @@ interface Options {
 
 const POLL_EVERY_MS = 1_000;
 const SERVE_RATE = 10;
-/** With nothing due the supervisor would end at once. */
+/**
+ * Calls the supervisor after this time, when there is due work, because without it the supervisor ends at
+ * once.
+ */
 const RING_AFTER_MS = 2_500;
-/** A process that went on after its execution's end may still act for as long as a function can run. */
+/** How long a process may still act after its execution's end: as long as a function can run. */
 const ECHO_LIMIT_MS = 40_000;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -117,7 +120,7 @@ async function main(options: Options, mode: Mode): Promise<number> {
     else console.log(summary);
     return failures.length === 0 ? 0 : 1;
   } catch (error) {
-    // A process that is stopped in the middle complains; those lines are useless.
+    // Ignores errors of processes that an interrupt stopped.
     if (!interrupted.signal.aborted) throw error;
     return 130;
   } finally {
@@ -186,15 +189,15 @@ async function perform(stage: Stage, options: Options, mode: Mode, progress: Pro
 }
 
 /**
- * Ticks the supervisor: its first tick would come a minute after the start, while a system that has run for a
- * while has one under way.
+ * Starts the supervisor, as in a system that has run for a while: its first tick would come a minute after
+ * the start.
  */
 async function ringSupervisor(control: Stage['cloud']['control']): Promise<void> {
   // The supervisor may be killed meanwhile.
   await control.tick('supervisor').catch(() => {});
 }
 
-/** Waits until every client has its answer and every execution its end, or until the bound. */
+/** Waits until all clients have answers and all executions have ended, or until the bound. */
 async function allEnd(table: Table, load: Load, mode: Mode, progress: Progress): Promise<void> {
   const boundMs = mode.boundMs(await table.everything());
   const untilAt = Date.now() + boundMs;
@@ -205,7 +208,7 @@ async function allEnd(table: Table, load: Load, mode: Mode, progress: Progress):
   }
 }
 
-/** Stops all functions except the supervisor, which goes on sweeping. */
+/** Stops all functions except the supervisor. */
 async function silence(control: Stage['cloud']['control']): Promise<void> {
   const untilAt = Date.now() + ECHO_LIMIT_MS;
   const isBusy = (): boolean =>

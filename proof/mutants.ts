@@ -1,6 +1,6 @@
 /**
  * `npm run mutants`: plants known bugs in copies of the tree, one at a time, and checks that the named test
- * notices each.
+ * finds each.
  *
  * Owns: the options, the order (first every killer on the sound tree, then every mutant), two lanes, the
  * verdict. Does not own: the bugs (`proof/mutants/catalogue`), the checks (`mutants/killers.ts`).

@@ -1,5 +1,5 @@
 /**
- * How long things may take, from the plan that ran.
+ * Computes the time limits of a run from its plan.
  *
  * Owns: the two limits of a run and their derivation. Pure.
  */
@@ -10,10 +10,10 @@ import { LEASE_MARGIN_MS } from '../../lib/core/step/lease.ts';
 import { SWEEP_EVERY_MS } from '../../lib/supervisor/sweep.ts';
 
 const TICK_MS = 60_000;
-/** The time that a function has beyond its agent's timeout (`infra/deployed-agent.ts`). */
+/** A function's time beyond its agent's timeout (`infra/deployed-agent.ts`). */
 const FUNCTION_SPARE_MS = 15_000;
 /**
- * A supervisor repeats a dispatch that was not claimed after this many of the smallest lease or pickup time
+ * The longest gap before a message is sent again, in multiples of the smallest lease or pickup time
  * (`core/supervision/wake-time.ts`).
  */
 const MAX_GAP = 4;
@@ -35,7 +35,7 @@ export const longestLeaseMs = (plan: Plan): number => most(plan, ({ leaseMs }) =
  * after a failure, with the longest gap between two dispatches before it. Every attempt succeeds now, so no
  * recovery goes further; an attempt that hung when the faults ended takes its timeout, which is shorter than
  * its process's life.
- * @param steps those that follow one another, if not all of the plan's do
+ * @param steps the number of consecutive steps. @default all of the plan's
  */
 export function healBoundMs(plan: Plan, steps = stepsOf(plan)): number {
   const shortest = Math.min(...performed(plan).map(({ leaseMs, pickupMs }) => Math.min(leaseMs, pickupMs)));

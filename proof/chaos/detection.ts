@@ -1,8 +1,8 @@
 /**
- * How long it took until the record showed that an attempt's process was dead or frozen.
+ * Measures how long it took until the record showed that an attempt's process was dead or frozen.
  *
- * Owns: which strike interrupted which attempt, the time between the two, percentiles, and the time in which
- * no supervisor could see it. Pure.
+ * Owns: assigning strikes to interrupted attempts, the detection times, percentiles, and the times without a
+ * supervisor. Pure.
  *
  * An interrupted attempt is in its step's history with the failure `lease-ended`; the entry's `endedAt` is
  * when the supervisor recorded it. The log line `claimed` (the log level is debug for that) names the
@@ -34,7 +34,7 @@ export interface Claim {
 export interface Interruption {
   readonly executionId: string;
   readonly step: string;
-  /** The function that worked on it. */
+  /** The function that ran it. */
   readonly target: string;
   readonly claimedAt: number;
   readonly recordedAt: number;
@@ -107,15 +107,15 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /**
- * The times without a supervisor because of a strike on it, out of all times without one (it also rests for a
- * few seconds before each tick).
+ * Selects the times without a supervisor that a strike has caused; supervisors also pause for a few seconds
+ * before each tick.
  */
 export function bereaved(without: readonly Interval[], strikes: readonly Strike[]): readonly Interval[] {
   const blows = strikes.filter(({ target }) => target === 'supervisor');
   return without.filter(({ from, to }) => blows.some(({ at }) => at >= from - 1_000 && at <= to));
 }
 
-/** Whether no supervisor could see it for part of that time. */
+/** Whether there was no supervisor for part of the detection time. */
 export const unseen = (detection: Detection, times: readonly Interval[]): boolean =>
   times.some(({ from, to }) => from < detection.recordedAt && to > detection.strike.at);
 

@@ -1,6 +1,6 @@
 /**
- * Owns: the end events that were put on the bus, each once. The local cloud keeps only the last 1,000, so
- * they are gathered during the run.
+ * Owns: collecting the end events on the bus, each once, during the run, because the local cloud keeps only
+ * the last 1,000.
  */
 
 import type { Control } from '../../local/control/control.ts';

@@ -1,5 +1,5 @@
 /**
- * The faults that the system suffers, and when: drawn from the seed before the run begins.
+ * Draws the faults and their times from the seed, before the run begins.
  *
  * Owns: the kinds of faults, their rates and moments. Pure. Does not own: executing it (`saboteur.ts`), what
  * the outside world does wrong (`order-plan.ts`).
@@ -15,7 +15,7 @@ import { type Draws, drawsOf } from '../../kit/cloud/random.ts';
 import { callMoment, moments as momentsFrom, strikeMoment } from '../../kit/cloud/kill-plan.ts';
 
 export const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'] as const;
-/** Everything that can be killed. */
+/** All functions that can be killed. */
 export const FUNCTIONS = ['scheduler', ...AGENTS, 'supervisor'] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 
@@ -68,9 +68,9 @@ const EVERY_MS = {
 /** Longer than a lease. */
 export const LONG_FREEZE_MS = 6_000;
 
-/** By then the system is warm, so that faults meet work. */
+/** The earliest fault, when the system is working. */
 const FIRST_AT_MS = 4_000;
-/** During this time a recovery is under way: the lease has ended and the supervisor acts on it. */
+/** The time after a kill in which its recovery runs. */
 const RECOVERY_AFTER_MS = [5_500, 9_000] as const;
 
 /** All faults of a run, in order of time. */
@@ -155,7 +155,7 @@ function blindSpots(seed: number, durationMs: number): PlannedFault[] {
   ];
 }
 
-/** Some come at any time, some during the recovery from a kill. */
+/** Restarts of the store: some at random times, some during the recovery from a kill. */
 function storeRestarts(
   seed: number,
   durationMs: number,

@@ -1,6 +1,6 @@
 /**
- * The clients: they start executions at a steady rate, ask again with the same key until they are answered,
- * repeat some starts, cancel some executions.
+ * Simulates clients: they start executions at a steady rate, repeat requests with the same key until there is
+ * an answer, repeat some starts, cancel some executions.
  *
  * Owns: the behaviour of a careful client, and the answers it got. Does not own: what is started, and how the
  * outside world treats it (`order-plan.ts`, `failure/plan.ts`).
@@ -83,7 +83,7 @@ export class Load {
     }
   }
 
-  /** From now on nothing goes wrong at the external services, unless their rules last. */
+  /** Ends the faults of the external services, unless their rules last. */
   async makePeace(): Promise<void> {
     if (this.#rulesLast) return;
     this.#peaceful = true;
@@ -166,7 +166,7 @@ export class Load {
       this.problems.push(`the cancel of ${executionId} was answered ${status}`);
   }
 
-  /** Asks until there is an answer that is not the server's own failure. */
+  /** Repeats a request until there is an answer other than a server error. */
   async #insist(path: string, body: unknown): Promise<Answer> {
     for (;;) {
       this.counts.asked += 1;

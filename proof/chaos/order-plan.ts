@@ -1,5 +1,5 @@
 /**
- * One order of the load: how the outside world treats it, and what its client does. Drawn from the seed.
+ * Draws an order of the load from the seed: how the outside world treats it, and what its client does.
  *
  * Owns: the shares of misbehaviour, of repeated starts and of cancels. Pure. Does
  * not own: sending it (`load.ts`).

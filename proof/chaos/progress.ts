@@ -1,7 +1,4 @@
-/**
- * Owns: what can be seen while chaos runs: one line that is kept up to date on a terminal, occasional lines
- * elsewhere.
- */
+/** Owns: the progress display: one updated line on a terminal, occasional lines elsewhere. */
 
 export interface Screen {
   readonly isTTY?: boolean;

@@ -1,6 +1,5 @@
 /**
- * The required content of the printer's journal once every execution has ended. Pure: records in, findings
- * out.
+ * Checks the printer's journal after all executions have ended. Pure.
  *
  * Owns: which labels are too many, and which are missing. Does not own: the table (`table-audit.ts`).
  */

@@ -1,5 +1,5 @@
 /**
- * Kills an agent in Python in mid-call: the program, the process of its attempt, or the worker of both.
+ * Kills a Python agent during its calls: the program, the process of its attempt, or their worker.
  *
  * Owns: finding the calls that are under way (from /proc, so only on Linux), and by the seed which of them
  * are killed, when and how. Does not own: what they do.
@@ -37,9 +37,7 @@ const fileOf = (pid: number, name: string): string => {
   }
 };
 
-/**
- * Whether it is the program itself: the shell that started it, and that waits beside it, has the same name.
- */
+/** Whether the process is the program and not the shell that started it, which has the same name. */
 function isProgram(pid: number, folder: string): boolean {
   const [program = '', ...args] = fileOf(pid, 'cmdline').split('\0');
   if (program === '/bin/sh' || !args.some((arg) => arg.endsWith('/main.py'))) return false;

@@ -1,5 +1,5 @@
 /**
- * Turns everything that was seen into the verdict. Pure.
+ * Makes the verdict of a run from its records. Pure.
  *
  * Owns: the summary (the JSON line), the limits, the lines that explain a failure. Does not own: the checks
  * themselves (`table-audit.ts`, `detection.ts`, the example's `audit.ts`).

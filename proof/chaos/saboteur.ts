@@ -1,5 +1,5 @@
 /**
- * Executes the plan of faults at its times, and notes what really happened.
+ * Causes the planned faults at their times, and records which occurred.
  *
  * Owns: the timers, the tally of faults that struck, every strike on a process, and the times
  * without a supervisor. Does not own: what is planned (`fault-plan.ts`), how a process is

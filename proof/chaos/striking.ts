@@ -1,5 +1,5 @@
 /**
- * Takes a stage down: everything that was set up, in reverse order, once, whoever asks.
+ * Takes a stage down: all parts in reverse order, only once even if called repeatedly.
  *
  * Owns: the order, and the folder. Does not own: the things to take down (`stage.ts`, `remote-stage.ts`).
  */

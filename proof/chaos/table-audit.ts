@@ -1,5 +1,5 @@
 /**
- * The required content of the state table when everything is over. Pure: records in, findings out.
+ * Checks the content of the state table after a run. Pure.
  *
  * Owns: the checks of the table (S12 a wake time while open, none after the announced end; no lease on a step
  * of an ended execution; no attempt beyond the recovery; one execution per key) and the list of executions

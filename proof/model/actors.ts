@@ -1,5 +1,5 @@
 /**
- * The moves of supervisors, of the operator who cancels, pauses and resumes, and of time.
+ * The moves of supervisors, of the operator (cancel, pause, resume), and of time.
  *
  * Mirrors `lookAt` of `supervisor/sweep.ts` (due executions are read and evaluated with no affected steps)
  * and `cancel` of `scheduler/start.ts` (read, decide, write, evaluate; after a conflict read again).
@@ -83,7 +83,7 @@ function acceptsIn({ config }: Context, at: number): boolean {
   return step?.kind === 'agent' && step.acceptsMs !== undefined;
 }
 
-/** The request of a process that is gone, or whose answer was lost, takes effect. */
+/** A request of a dead process, or one without an answer, takes effect. */
 export function ghosts(ctx: Context, world: World, emit: Emit): void {
   for (const [at, ticks] of world.ghosts.entries()) {
     if (ticks === 0) continue;
@@ -124,7 +124,7 @@ function jobs(ctx: Context, world: World, emit: Emit): void {
   }
 }
 
-/** Ticks until time alone changes something. */
+/** The number of ticks until time alone changes the state. */
 export function untilNext(ctx: Context, world: World): number {
   const { decider, cast } = ctx;
   let first = decider.nextChange('exec', world.exec);
@@ -168,7 +168,7 @@ export function later(ctx: Context, world: World, ticks: number): World {
   return next;
 }
 
-/** The process `ticks` later, or nothing if its platform has ended it. */
+/** The process `ticks` later; null if the platform has ended it. */
 function older(ctx: Context, actor: Actor, ticks: number): Actor | null {
   if (actor.pc === 'evaluate' || actor.pc === 'mourn') return actor;
   if (actor.pc === 'family') {

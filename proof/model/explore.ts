@@ -1,6 +1,5 @@
 /**
- * The search: every state that can be reached, breadth first, so that the first trace to a violation is a
- * shortest one.
+ * Searches all reachable states breadth first, so that the first trace to a violation is a shortest one.
  *
  * Owns: the set of states, the bound, traces, and the backward search for states from which no end can be
  * reached without a fault. Does not own: the possible moves (`machine`).

@@ -1,5 +1,5 @@
 /**
- * A parent and the execution of its child step, each a machine of its own, and their effects on each other.
+ * Models a parent and its child execution as two machines, and their effects on each other.
  *
  * Owns: starting, stopping, recalling and gathering a child, its notice of an end, one time for both, and the
  * invariants between them. Mirrors `lib/engine/children.ts`: an act on the child follows from what its

@@ -1,6 +1,6 @@
 /**
- * States that a run must have reached: a configuration in which a pause never takes effect shows nothing
- * about pauses.
+ * States that a run must reach: a configuration in which, for example, no pause takes effect does not test
+ * pauses.
  *
  * Owns: the goals. Does not own: which run has which (`config.ts`), the search (`explore.ts`).
  */

@@ -1,5 +1,5 @@
 /**
- * The invariants of every state, written independently and not by calling the rules it checks.
+ * Judges every state by the invariants, independently of the rules.
  *
  * Owns: S5, S6, S10, S20 against the external services' ledger, S12 exactly, the end. The simulator's oracle
  * judges S1, S2, S4, S7 and S10 of a single write. S3 is judged at the write (`decider.ts`).

@@ -1,7 +1,7 @@
 /**
- * Runs every killer on the sound tree, before any bug is planted: a check that fails anyway proves nothing.
+ * Runs every killer on the unchanged tree first, because a check that already fails proves nothing.
  *
- * Each test file runs once, however many of its tests are killers; for the simulation, only the longest run
+ * Each test file runs once, even if several of its tests are killers; of the simulation, only the longest run
  * of each mode.
  */
 
@@ -11,7 +11,7 @@ import type { Scratch } from './scratch.ts';
 
 type Check = (root: string) => Promise<string[]>;
 
-/** @returns the failures of the sound tree */
+/** @returns the failures of the unchanged tree */
 export async function soundTreeProblems(
   scratches: readonly Scratch[],
   mutants: readonly Mutant[],

@@ -1,11 +1,10 @@
 /**
  * All planted bugs, in the order of the document.
  *
- * They concern behaviour that no function's unit test can show: the order of effects, the ports, the
- * template, and in the core what only random worlds or the model see. There are at most `MAX_PLANTED`, so
- * that each is worth its text: several for every judge and for every kind of mistake it must see. Besides
- * them, each sentence of the rules of the latest mechanisms has a bug, wherever it is and whichever check
- * notices it.
+ * They are in behaviour that no function's unit test can show: the order of effects, the ports, the template,
+ * and in the core what only random worlds or the model find. There are at most `MAX_PLANTED`, several for
+ * every judge and every kind of mistake that it must find. In addition, each sentence of the rules of newer
+ * mechanisms has a bug, which any check may find.
  */
 
 import { BLIND } from './catalogue/blind.ts';

@@ -1,8 +1,8 @@
 /**
  * Runs a killer in a copy of the tree and returns its verdict.
  *
- * Owns: the processes, their time limits, the meaning of their answers. A killer that could not run at all (a
- * file that does not load) is 'broken', which is neither killed nor survived: the mutant must be repaired.
+ * Owns: the processes, their time limits, the meaning of their answers. If a killer cannot run (a file does
+ * not load), the mutant is 'broken', neither killed nor survived, and must be repaired.
  */
 
 import { spawn } from 'node:child_process';
@@ -17,12 +17,9 @@ export interface Outcome {
   readonly detail: string;
 }
 
-/**
- * Limits for a killer that hangs: on two quiet processors every killer needs a small fraction of these, and a
- * busy machine must fail none.
- */
+/** Time limits for a killer that hangs: so long that none fails on a busy machine. */
 const LIMIT_S = { jest: 300, model: 300, simulation: 1_500 } as const;
-/** Seconds of processor time for the seeds of every commit: three times what a sound tree needs. */
+/** Seconds of processor time for the seeds of every commit: three times as many as without a mutant. */
 const SIMULATED_S = 120;
 
 interface Ended {
@@ -55,7 +52,7 @@ const lastLines = (text: string): string => text.trim().split('\n').slice(-3).jo
 
 async function simulate(root: string, killer: Killer & { kind: 'simulation' }): Promise<Outcome> {
   const worker = join(root, 'proof/mutants/sim-worker.ts');
-  // The limit of the seeds of every commit; more seeds take as much longer.
+  // The limit for the seeds of every commit, in proportion for more seeds.
   const limitS = SIMULATED_S * Math.max(1, killer.worlds / COMMIT_WORLDS[killer.mode]);
   const given = [root, killer.mode, killer.worlds, limitS, killer.first?.join() ?? ''].map(String);
   const ended = await run(root, ['--import', 'tsx', worker, ...given], LIMIT_S.simulation);
@@ -78,7 +75,7 @@ interface JestAnswer {
   }[];
 }
 
-/** Full names of the tests that passed and failed; nothing when a file did not load. */
+/** Full names of the passed and failed tests; undefined if a file did not load. */
 export async function runJest(
   root: string,
   path: string,

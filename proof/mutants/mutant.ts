@@ -1,18 +1,17 @@
 /**
- * A planted bug: where it is, its text, and the check that must notice it.
- *
- * Owns: the shape, the exact-once replacement, the rules of a catalogue. Pure: texts in, texts out.
+ * A planted bug: its place, its text, and the check that must find it. Owns: the type, the replacement of
+ * exactly one occurrence, the rules of a catalogue. Pure.
  */
 
 export type FaultMode = 'all' | 'none' | 'masked' | 'crowded';
 
-/** The cheapest check that must notice the bug. */
+/** The cheapest check that must find the bug. */
 export type Killer =
   | {
       readonly kind: 'simulation';
       readonly mode: FaultMode;
       readonly worlds: number;
-      /** Seeds that have noticed the bug before: they come first, so that it takes seconds. */
+      /** Seeds that have found the bug before; they run first, to take only seconds. */
       readonly first?: readonly number[];
     }
   | { readonly kind: 'jest'; readonly path: string; readonly test: string }
@@ -29,17 +28,17 @@ export interface Mutant extends Edit {
   readonly id: string;
   /** One sentence: what the code does wrong. */
   readonly bug: string;
-  /** The sentence that it breaks, if the mechanism has a bug for each sentence of its rules. */
+  /** The violated sentence, if the mechanism has a bug for each sentence of its rules. */
   readonly rule?: string;
-  /** Further edits if one change is not enough because a second guard would hide it. */
+  /** Further edits, if a second guard would hide a single change. */
   readonly also?: readonly Edit[];
   readonly killer: Killer;
 }
 
-/** More than this are not worth their text; bugs for sentences of rules are counted separately. */
+/** The most planted bugs, not counting those for sentences of rules. */
 export const MAX_PLANTED = 73;
 
-/** How many seeds `npm test` runs in each mode, so that every commit kills what they kill. */
+/** The number of seeds of `npm test`, by mode. */
 export const COMMIT_WORLDS: Readonly<Record<FaultMode, number>> = {
   all: 80,
   none: 25,
@@ -53,7 +52,7 @@ export const simulation = (mode: FaultMode = 'all', worlds: number = COMMIT_WORL
   worlds,
 });
 
-/** Some 20,000 executions: they must show even mistakes that are rare among random worlds. */
+/** Worlds with some 20,000 executions, which must show even mistakes that are rare in random worlds. */
 export const SIMULATED_WORLDS = 140;
 export const simulated = (...first: readonly number[]): Killer => ({
   ...simulation('all', SIMULATED_WORLDS),
@@ -97,7 +96,7 @@ export function mutated(id: string, text: string, edit: Edit): string {
   return text.slice(0, at) + edit.replace + text.slice(at + edit.find.length);
 }
 
-/** The files that the mutant touches, with its changes. */
+/** The changed files of a mutant. */
 export function mutatedFiles(mutant: Mutant, read: (file: string) => string): Map<string, string> {
   const texts = new Map<string, string>();
   for (const edit of editsOf(mutant)) {

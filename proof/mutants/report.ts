@@ -2,7 +2,7 @@
 
 import { JUDGES, type Judge, judgeOf, type Mutant } from './mutant.ts';
 
-/** Bugs that belong together, by id. */
+/** The ids of related bugs. */
 export interface Concept {
   readonly concept: string;
   readonly ids: readonly string[];
@@ -21,7 +21,7 @@ export interface Result {
 export interface Summary {
   readonly planted: number;
   readonly killed: number;
-  /** Ids of all that ended otherwise than they should. */
+  /** The ids of all mutants that were not killed. */
   readonly survivors: readonly string[];
   readonly seconds: number;
   readonly byJudge: Readonly<Record<Judge, number>>;
@@ -43,7 +43,7 @@ const cell = (text: string): string => text.replaceAll('|', String.raw`\|`).repl
 
 const HEAD = 'Planted bugs, and who noticed each. Written by `npm run mutants -- --write-results`.\n';
 
-/** A table for each concept of which the run had bugs. */
+/** A table for each concept with bugs in the run. */
 function tablesOf(results: readonly Result[], concepts: readonly Concept[]): string[] {
   return concepts.flatMap(({ concept, ids }) => {
     const own = results.filter(({ mutant }) => ids.includes(mutant.id));

@@ -1,6 +1,4 @@
-/**
- * Copies of the tree to break: the work tree itself is never written to.
- */
+/** Makes copies of the tree for planting bugs; the work tree itself is never changed. */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +28,7 @@ const COPIED = [
 
 export interface Scratch {
   readonly root: string;
-  /** @returns a function that restores the tree */
+  /** Plants a bug. @returns the function that restores the tree */
   readonly apply: (mutant: Mutant) => () => void;
   readonly remove: () => void;
 }

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import type { FaultMode } from './mutant.ts';
 
 export interface SimVerdict {
-  /** 'slow': it used up its processor time. 'stuck': no world ended for much of that time. */
+  /** 'slow': the processor time was used up. 'stuck': no world ended for a large part of it. */
   readonly kind: 'clean' | 'violation' | 'threw' | 'slow' | 'stuck';
   readonly worlds: number;
   readonly detail?: string;
@@ -28,10 +28,10 @@ interface Runner {
   ) => Promise<void>;
 }
 
-/** More processor time than any world of a sound tree takes: the largest needs some 15 s. */
+/** More processor time than any world takes without a mutant (some 15 s at most). */
 const STUCK_MS = 40_000;
 
-/** Other processes' load does not change this clock. */
+/** This process's processor time, which the load of other processes does not change. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

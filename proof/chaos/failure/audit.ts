@@ -1,6 +1,6 @@
 /**
- * Compares the outside world's ledger with what the executions report, step by step, and each end with the
- * planned one. Pure: records, events and ledger in, findings out.
+ * Compares the outside world's ledger with the executions' records, step by step, and each end with the
+ * planned one. Pure.
  *
  *   doubled     One step did something twice, undid it twice, or sent a customer two mails.
  *   lost        A step reports success and nothing of it is in effect; or something was done for no step.
@@ -51,7 +51,7 @@ export interface Evidence {
 /** The acts of one step, in the ledger's order. */
 interface Deeds {
   readonly acts: readonly Entry[];
-  /** The acts that were not taken back. */
+  /** The acts that were not undone. */
   readonly standing: readonly Entry[];
 }
 
@@ -133,7 +133,7 @@ function ofStep(
   { name, status, children }: Step,
   { acts, standing }: Deeds,
 ): Found[] {
-  // A step with executions reports nothing itself; its executions' steps do.
+  // A step with child executions has no report; the children's steps do.
   if (children !== undefined) return [];
   const found: Found[] = [];
   if (acts.length > 1) found.push({ kind: 'doubled', detail: `${name} did ${named(acts)}` });
@@ -161,7 +161,7 @@ function ofStep(
   return found;
 }
 
-/** What executions below it did and kept: nothing if all is undone; otherwise its end lists them. */
+/** Checks child executions: their effects are undone, or the end lists them. */
 function below(
   { execution: { id, status } }: Snapshot,
   event: EndedEvent | undefined,
@@ -193,13 +193,13 @@ function below(
 const hasAgent = (plan: Plan, name: string): boolean =>
   [...plan.steps, ...onFailureSteps(plan)].some((step) => step.name === name && step.kind === 'agent');
 
-/** Only its parent reads the end of a part of a list. */
+/** Checks the announcement of an end; a list's part has none. */
 function announced({ execution }: Snapshot, event: EndedEvent | undefined): Found[] {
   if (!isTerminal(execution.status) || execution.parent?.part === true) return [];
   if (event === undefined) return [{ kind: 'silent', detail: `${execution.status}, and no event says so` }];
   if (event.status !== execution.status)
     return [{ kind: 'silent', detail: `${execution.status}, and its event says ${event.status}` }];
-  // Every end except a success lists what is in effect, even if that is nothing.
+  // Every unsuccessful end has a list of effects in place, even an empty one.
   return execution.status === 'succeeded' || event.standing !== undefined
     ? []
     : [{ kind: 'silent', detail: `${execution.status}, and its event does not say what stands` }];
@@ -233,14 +233,14 @@ function told(
     : [];
 }
 
-/** The acts of an execution and of all below it. */
+/** The acts of an execution and its descendants. */
 interface Family {
   readonly all: readonly Entry[];
-  /** The acts of the execution below it with this id, and of those below that. */
+  /** The acts of this child and its descendants. */
   readonly of: (child: string) => readonly Entry[];
 }
 
-/** Whether an entry belongs to an execution, or to one below it. */
+/** Whether an entry belongs to an execution or a descendant. */
 const isBelow = ({ executionId }: Entry, root: string | undefined): boolean =>
   root !== undefined && (executionId === root || executionId?.startsWith(`${root}.`) === true);
 

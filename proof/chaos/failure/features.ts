@@ -1,7 +1,7 @@
 /**
- * The features that a run has tested: how often each occurred, and whether faults met it. Pure.
+ * Counts the features that a run has tested, and the faults that hit them. Pure.
  *
- * Owns: the counts. A check of something that never happened proves nothing, so a count of 0 fails the run
+ * Owns: the counts. A feature that never occurred was not tested, so a count of 0 fails the run
  * (`report.ts`).
  */
 

@@ -1,5 +1,6 @@
 /**
- * The person who answers the workflows' questions: about a mail that may have been sent, an undo that failed.
+ * Simulates the person who answers the workflows' questions: about mails that may have been sent, and failed
+ * undos.
  *
  * Owns: asking for open incidents, the answer to each, retrying until it is accepted, and the count of
  * questions. Does not own: which answers are safe; an answer that is refused is a finding of the run.
@@ -14,7 +15,7 @@ interface Question {
 
 const LOOK_EVERY_MS = 1_000;
 const REQUEST_LIMIT_MS = 10_000;
-/** If a question refuses an answer this often, the cause is not a race with its end. */
+/** After this many refusals of an answer, the cause is not a race with the execution's end. */
 const MAX_REFUSALS = 5;
 
 export class Person {
@@ -28,7 +29,7 @@ export class Person {
     this.#apiUrl = apiUrl;
   }
 
-  /** Works until it is stopped. While the store is down there is no answer, and it tries again. */
+  /** Answers questions until it is stopped, retrying while the store is down. */
   async work(): Promise<void> {
     while (!this.#isStopped) {
       await this.#look().catch(() => {});

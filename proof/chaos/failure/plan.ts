@@ -1,5 +1,5 @@
 /**
- * What one execution of the failure workflows meets, and how it must end. Drawn from the seed.
+ * Draws from the seed which failures an execution of the failure workflows meets, and how it must end.
  *
  * Owns: the scenes, their order, the outside world's part in each. Pure. Does not own: the workflows
  * (`workflow.ts`), whether they ended so (`audit.ts`).
@@ -159,7 +159,7 @@ export function plannedFailure(seed: number, index: number): PlannedFailure {
   };
 }
 
-/** Every scene comes once, in an order of its own, before any comes again. */
+/** The scene of this number: each round has every scene once, in a random order. */
 function sceneAt(seed: number, index: number): SceneName {
   const draws = drawsOf(seed, 500_000 + Math.floor(index / NAMES.length));
   const inTurn = NAMES.map((name) => ({ name, at: draws.random() })).sort((one, other) => one.at - other.at);

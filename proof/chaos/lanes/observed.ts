@@ -1,5 +1,5 @@
 /**
- * The view of an observer at the services on lanes and rounds. Pure: the ledger in, findings and counts out.
+ * Judges lanes and rounds by the services' ledger. Pure.
  *
  *   lane     More executions of one account between their first and their last act than its lane admits.
  *   rounds   Pages out of order, or not undone in reverse order.
@@ -61,7 +61,7 @@ function actsByRoot(entries: readonly Entry[]): readonly Acts[] {
 
 const accountOf = ({ orderId = '' }: Entry): string => /-(acc\d+)\//.exec(orderId)?.[1] ?? orderId;
 
-/** An execution that has done something and has more to do is inside the lane. */
+/** Counts the executions in a lane: from an execution's first act to its last, it is inside. */
 function placesOf(account: string, inside: readonly Acts[], atMost: number) {
   const moves = inside
     .flatMap(({ root, entries }) => [

@@ -1,5 +1,5 @@
 /**
- * What one execution of the lanes workflow meets, drawn from the seed.
+ * Draws from the seed what an execution of the lanes workflow meets.
  *
  * Owns: accounts, pages, declined parts, what its client does. Pure. Does not own: the workflow
  * (`workflow.ts`), whether everything ended as it must (`observed.ts`).

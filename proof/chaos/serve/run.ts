@@ -165,7 +165,7 @@ function begin(args: readonly string[], port: number, { url, nextCall }: Stamps)
   return { child, gone, beganAt, resumed, called };
 }
 
-/** Clients that ask until they are answered, each with a key. */
+/** Clients that repeat their starts until there is an answer, each with a key. */
 class Starts {
   readonly ids = new Map<string, string>();
   readonly #client: Client;

@@ -1,6 +1,6 @@
 /**
- * Kinds of bugs to which the judge of random worlds was once blind: order of compensation past direct
- * dependents, forgotten attempts, values that the store would not take or keep, clocks that differ. Each is
+ * Mutants of kinds that the judge of random worlds once missed: the order of compensation past direct
+ * dependents, forgotten attempts, values that the store would refuse or lose, clocks that differ. Each is
  * found within 20,000 executions, and by no unit test.
  */
 

@@ -1,7 +1,4 @@
-/**
- * Bugs of work that a process carries on by itself, and of the function of several agents: one for each
- * sentence of their rules.
- */
+/** Mutants of carrying on and of functions that host several agents: one for each sentence of their rules. */
 
 import { jest, type Killer, type Mutant } from '../mutant.ts';
 

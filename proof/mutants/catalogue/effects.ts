@@ -1,6 +1,6 @@
 /**
- * Bugs of the order of effects, in the roles and the engine: write, then send; report, then go on; the first
- * to write acts.
+ * Mutants of the order of effects in roles and engine: write, then send; report, then continue; only the
+ * first writer acts.
  */
 
 import { jest, type Mutant, simulation } from '../mutant.ts';

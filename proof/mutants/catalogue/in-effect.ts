@@ -1,4 +1,4 @@
-/** Bugs of the one answer to what a step has in effect. */
+/** Mutants of the function that decides which effects a step has in place. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

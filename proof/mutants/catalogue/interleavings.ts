@@ -1,6 +1,6 @@
 /**
- * Bugs that only some order of events shows: claims, lost attempts, compensation and wake times. Random
- * worlds find each among the seeds of every commit, or the model by its search of every interleaving.
+ * Mutants that show only in certain interleavings: claims, lost attempts, compensation, wake times. Each is
+ * found by the seeds of every commit, or by the model's search.
  */
 
 import { jest, model, type Mutant, simulated, simulation } from '../mutant.ts';

@@ -1,6 +1,4 @@
-/**
- * Bugs of places in lanes and of rounds: one for each sentence of their rules.
- */
+/** Mutants of places in lanes and of rounds: one for each sentence of their rules. */
 
 import { jest, type Mutant, simulated, simulation } from '../mutant.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Bugs of lives and their erasure: one for each sentence of their rules.
- */
+/** Mutants of executions' lives and their erasure: one for each sentence of their rules. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Bugs of mailboxes: what accepts a message, keeps it, refuses it and removes it.
- */
+/** Mutants of the mailbox code: accepting, keeping, refusing and removing messages. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

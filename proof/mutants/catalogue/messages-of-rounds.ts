@@ -1,4 +1,4 @@
-/** Bugs of rounds that begin with messages: one for each sentence of their rules. */
+/** Mutants of rounds that begin with messages: one for each sentence of their rules. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Bugs of messages to executions: one for each sentence of their rules.
- */
+/** Mutants of messages to executions: one for each sentence of their rules. */
 
 import { jest, type Mutant, simulated } from '../mutant.ts';
 

@@ -1,4 +1,4 @@
-/** Bugs of the reasons for which work does not begin before a time. */
+/** Mutants of the reasons for beginning work only after a time. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

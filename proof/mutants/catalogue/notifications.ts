@@ -1,4 +1,4 @@
-/** Notifications to the addresses of starts: each sentence of what is promised. */
+/** Mutants of notifications to a `callbackUrl`: one for each promised sentence. */
 
 import { jest, type Killer, type Mutant } from '../mutant.ts';
 

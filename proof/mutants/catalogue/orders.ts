@@ -1,6 +1,6 @@
 /**
- * Bugs of people's orders: bulk actions, repeated commands, pauses. The judge compares who wrote what, and
- * finds them within 20,000 executions; or a unit test does.
+ * Mutants of people's commands: bulk actions, repeated commands, pauses. The simulation finds them within
+ * 20,000 executions, or a unit test does.
  */
 
 import { jest, type Mutant, simulated } from '../mutant.ts';

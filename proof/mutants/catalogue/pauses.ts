@@ -1,6 +1,4 @@
-/**
- * Bugs of pauses: one for each sentence of their rules.
- */
+/** Mutants of pauses: one for each sentence of their rules. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

@@ -1,4 +1,4 @@
-/** Bugs of the ports on AWS: how they treat conditions, lost answers and refusals. */
+/** Mutants of the AWS ports: conditions, lost answers, refusals. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

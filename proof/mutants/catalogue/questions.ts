@@ -1,4 +1,4 @@
-/** Bugs of the changes of a question: one for each sentence of their rules. */
+/** Mutants of changes of a question: one for each sentence of their rules. */
 
 import { jest, type Mutant, simulated } from '../mutant.ts';
 

@@ -1,4 +1,4 @@
-/** Bugs of `serve`: its clock, its start and its file. */
+/** Mutants of `serve`: its clock, its start and its file. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

@@ -1,4 +1,4 @@
-/** Bugs of the one stop of a step's executions, of the end to which they are stopped, and of their retry. */
+/** Mutants of stopping a step's child executions, of their end then, and of their retry. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Bugs of the template: rights, limits and wiring, judged as text and by running all of it on the local
+ * Mutants of the template: permissions, limits and wiring, found in its text or by running it on the local
  * cloud.
  */
 

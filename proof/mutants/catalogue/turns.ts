@@ -1,4 +1,4 @@
-/** Bugs of the turns of shares and slots: one for each sentence of their rules. */
+/** Mutants of fair turns and rate slots: one for each sentence of their rules. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

@@ -1,4 +1,4 @@
-/** Bugs of the table of waits: until when a step of each kind waits, and what follows at that time. */
+/** Mutants of the table of waits: how long a step of each kind waits, and what follows then. */
 
 import { jest, type Mutant, simulated } from '../mutant.ts';
 

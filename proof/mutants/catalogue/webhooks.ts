@@ -1,4 +1,4 @@
-/** Signed requests of third parties: each sentence of what they promise. */
+/** Mutants of webhooks: one for each promised sentence. */
 
 import { jest, type Killer, type Mutant } from '../mutant.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Bugs that show only in a whole: a child with its surroundings, a list of several parts, all executions of
- * one agent, all acts of one person, all attempts of a step. Each is found within 20,000 executions.
+ * Mutants that show only in larger wholes: a child with its parent, a list of several parts, all executions
+ * of an agent, all acts of a person, all attempts of a step. Each is found within 20,000 executions.
  */
 
 import { type Mutant, simulated } from '../mutant.ts';

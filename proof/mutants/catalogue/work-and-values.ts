@@ -1,6 +1,4 @@
-/**
- * Bugs of accepted work and of the names of large values: one for each sentence of their rules.
- */
+/** Mutants of accepted work and of the keys of large values: one for each sentence of their rules. */
 
 import { jest, type Mutant } from '../mutant.ts';
 
