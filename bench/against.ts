@@ -1,12 +1,12 @@
 /**
- * `npm run bench:against -- <rev>`: measures this tree and another revision in turns in one run, and prints
- * the ratios of their figures.
+ * `npm run bench:against -- <rev>`: measures this tree and another revision alternately in one run, and
+ * prints the ratios of their figures.
  *
  * Owns: the other checkout, the order of turns, the output. Does not own: what a turn measures
  * (`parts/turn.ts`).
  *
- * Two results from two days would compare two days. Here both sides are alive from the first turn to the
- * last, and each round begins with the other side, so that a machine that becomes slower affects both.
+ * Results of different days also differ by the machine's state. Here both sides run from the first turn to
+ * the last, and alternate in beginning a round, so that a slower machine affects both.
  */
 
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
@@ -73,7 +73,10 @@ function commitOf(rev: string): string {
   }
 }
 
-/** Below this folder, so that it finds this tree's packages; it has its own only if its lock differs. */
+/**
+ * Checks out a revision below this folder, so that it uses this tree's packages, or its own if its lock file
+ * differs.
+ */
 function checkOut(commit: string): string {
   mkdirSync(join(ROOT, '.steadfast'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, '.steadfast', 'against-'));
@@ -108,7 +111,7 @@ function launch(name: string, folder: string): Side {
   return { name, child, turns: [] };
 }
 
-/** @throws Error if the process fails, ends or gives no answer in that time */
+/** Waits for a side's answer. @throws Error if the process fails, ends or does not answer in time */
 function answerOf({ name, child }: Side, withinMs: number): Promise<Exclude<Answer, { failed: string }>> {
   return new Promise((resolve, reject) => {
     const onMessage = (answer: Answer): void =>

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:recover`: how long it takes until a dead, frozen or unreached attempt is noticed, and until
- * its step is done.
+ * `npm run bench:recover`: measures how long it takes to notice a dead, frozen or unreached attempt, and to
+ * complete its step.
  *
  * Owns: the faults, their figures, the limits. Does not own: how the local cloud's tests strike a process
  * (`local/control`): here all processes of an agent are struck at once, by their numbers.

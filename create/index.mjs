@@ -3,7 +3,8 @@
  * `npm create steadfast@latest`: makes a new project, or adds Steadfast to the CDK app in this folder. It
  * overwrites no file.
  *
- * Owns: arguments and output. Does not own: the files (`write.mjs`), what the app is like (`project.mjs`).
+ * Owns: arguments and output. Does not own: the files (`write.mjs`), detecting the app's settings
+ * (`project.mjs`).
  */
 
 import './node-version.cjs';
@@ -14,11 +15,11 @@ import { parseArgs } from 'node:util';
 import { managerOf, projectAt } from './project.mjs';
 import { addToApp, newApp, Refusal } from './write.mjs';
 
-/** Package managers name themselves here; a start from a clone of the repository does not. */
+/** The package manager, as it names itself; undefined in a clone of the repository. */
 const AGENT = process.env.npm_config_user_agent;
 const COMMAND = AGENT ? 'npm create steadfast@latest' : 'node create/index.mjs';
 const OWN = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'));
-/** False before the first release: npm has nothing to install. */
+/** Whether npm can install the package; false before the first release. */
 const isPublished = OWN.version !== '0.0.0';
 
 const HELP = `${COMMAND} [folder] ${AGENT ? '[-- options]' : '[options]'}

@@ -1,16 +1,16 @@
 /**
- * Says in one sentence that Node is too old, before anything is loaded that an old Node cannot read.
- * Loading this file is the check. A copy of `bin/node-version.cjs`, since this package has no other
- * of ours; a test compares them.
+ * Reports in one sentence that Node is too old, before any file is loaded that an old Node cannot parse.
+ * Loading this file is the check. A copy of `bin/node-version.cjs`, because this package cannot import it; a
+ * test compares them.
  *
- * In the language of 2009, and free of imports: whatever runs it must understand it.
+ * Written in ES5 without imports, so that every Node can run it.
  */
 'use strict';
 
 /** As `engines` in package.json says. */
 var NEEDED = '20.19.0';
 
-/** @returns what to do about it, or nothing where the version is good. */
+/** @returns advice, or undefined if the version is supported. */
 function problemWith(version) {
   var is = version.split('.').map(Number);
   var needed = NEEDED.split('.').map(Number);

@@ -1,7 +1,7 @@
 /**
- * Reads what a CDK app is like: its kind of modules, package manager, test runner and repository.
+ * Detects a CDK app's module kind, package manager, test runner and repository.
  *
- * Does not own: what is written because of it (`write.mjs`).
+ * Does not own: the written files (`write.mjs`).
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const MANAGERS = {
   npm: { lock: 'package-lock.json', add: ['npm', 'install'], run: 'npm', ci: 'npm ci' },
   pnpm: {
     lock: 'pnpm-lock.yaml',
-    // pnpm refuses a package with an install script until somebody has allowed it; this records it.
+    // Allows esbuild's install script, which pnpm otherwise refuses.
     add: ['pnpm', 'add', '--allow-build=esbuild'],
     run: 'pnpm',
     ci: 'pnpm install --frozen-lockfile',
@@ -21,7 +21,7 @@ const MANAGERS = {
 /** The option of Yarn 2 and later; each Yarn ignores the other's. */
 const MODERN_YARN_CI = 'yarn install --immutable';
 
-/** The nearest folder with one of these, here or above. */
+/** The nearest folder with one of these files, here or above. */
 function folderWith(names, root) {
   for (let at = root; ; at = dirname(at)) {
     if (names.some((name) => existsSync(join(at, name)))) return at;
@@ -47,9 +47,9 @@ function repositoryOf(root) {
 }
 
 /**
- * Yarn 2 and later install no `node_modules` unless configured to, and neither TypeScript 7 nor esbuild reads
- * what they make instead.
- * @returns undefined if the app does not use such a Yarn
+ * Detects Yarn 2 or later without `node_modules`, because neither TypeScript 7 nor esbuild can read what it
+ * installs instead.
+ * @returns undefined for any other package manager
  */
 function modernYarnAt(root, agent) {
   const [settings, locked] = ['.yarnrc.yml', 'yarn.lock'].map((name) => {

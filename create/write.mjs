@@ -2,13 +2,13 @@
  * Writes the files of a new project: a workflow with two agents, a service with faults, a test, the construct
  * in the stack, a CI workflow. A test runs the same templates against the packed package.
  *
- * Owns: the files, and that none is overwritten. Does not own: what the app is like (`project.mjs`).
+ * Owns: the files, and never overwriting one. Does not own: detecting the app's settings (`project.mjs`).
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** A request that cannot be met. Its message says why, and what to do instead. */
+/** A refused request. Its message has the reason and advice. */
 export class Refusal extends Error {}
 
 const TEMPLATES = join(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), 'templates');
@@ -51,8 +51,8 @@ export function newApp(root, name) {
 }
 
 /**
- * @returns the files that were written, from the project's folder, and what is left to do by hand
- * @throws Refusal where a file is there that would be written
+ * @returns the written files, relative to the project's folder, and what remains to do by hand
+ * @throws Refusal if a file to be written exists
  */
 export function addToApp(project) {
   const { root, isModule, runner, manager } = project;
@@ -62,14 +62,14 @@ export function addToApp(project) {
   if (there.length > 0)
     throw new Refusal(`${there.join(' and ')} is there already: move it away first; nothing was written`);
   const values = {
-    // TypeScript wants an extension in imports of ES modules alone.
+    // TypeScript requires an extension only in imports of ES modules.
     ending: isModule ? '.js' : '',
     folder: FOLDER,
     imports: runner === 'jest' ? '' : "import { afterAll, beforeAll, expect, test } from 'vitest';\n",
     manager: manager.name,
     install: manager.ci,
     test: manager.run('test'),
-    // A step of its own, unless the tests check types.
+    // A separate step, unless the tests check types.
     types: checksTypes(project) ? '' : '      - run: npx tsc --noEmit\n',
     setup: setupOf(manager),
     ...placeOf(project),
@@ -109,7 +109,7 @@ const placeOf = ({ repository: { app }, manager }) =>
         lock: `, cache-dependency-path: '**/${manager.lock}'`,
       };
 
-/** Installs the package manager before setup-node, which caches only for one that is installed. */
+/** Installs the package manager before setup-node, because setup-node can only cache for an installed one. */
 function setupOf({ name, modernYarn }) {
   if (name === 'pnpm') return '      - run: npm install --global pnpm\n';
   return modernYarn === undefined ? '' : '      - run: corepack enable\n';
@@ -144,7 +144,7 @@ function addScript({ root, manifest, manager: { modernYarn } }, written) {
 const IMPORT = "import { Steadfast, Workflows } from 'steadfast/cdk';";
 const LINE = `new Steadfast(this, 'Steadfast', { workflows: Workflows.fromFolder('${FOLDER}'), hosting: 'shared' });`;
 
-/** Adds the line behind `super(…)` of the only stack in `lib`. Without such a stack a person adds it. */
+/** Adds the construct after `super(…)` of the only stack in `lib`; otherwise a person must add it. */
 function addConstruct(root, written) {
   const lib = join(root, 'lib');
   const stacks = existsSync(lib)

@@ -1,8 +1,8 @@
 /**
- * Uses the package as its users do: builds and packs it, installs the tarball into fresh projects, and in
- * each checks types, synthesis and tests, starts the local system, and waits for a finished execution.
+ * Tests the package as users get it: builds and packs it, installs the tarball into new projects, and in each
+ * checks types, synthesis and tests, starts the local system, and waits for a finished execution.
  *
- * It needs the npm registry. Everything is in a temporary folder, which is removed if all went well.
+ * It needs the npm registry. It works in a temporary folder, which is removed after a success.
  */
 
 import { rmSync } from 'node:fs';
@@ -32,7 +32,7 @@ interface Packing {
 }
 
 async function packed(cwd: string, what: string): Promise<Packing> {
-  // A folder is built first; the build's output is not part of the answer.
+  // Packing a folder builds it first; the build's output is left out.
   const line = `npm pack ${what} --json --foreground-scripts=false --pack-destination ${work}`;
   const [made] = JSON.parse(await run(cwd, line)) as [Packing];
   return made;

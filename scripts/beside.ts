@@ -1,6 +1,6 @@
 /**
- * Compiles the shown code of other systems with the types of their makers: `examples/beside/peers`, and the
- * code blocks on the pages for their users. Run by `npm run beside`, which installs the types first.
+ * Compiles the code of other systems with their own types: `examples/beside/peers`, and the code blocks on
+ * the pages for their users. Run by `npm run beside`, which installs the types first.
  *
  * Does not own: our own code there, which `npm test` runs and `npm run test:processes` compiles.
  */

@@ -5,7 +5,7 @@
  *
  *     npm run build
  *
- * Keeps only what an entry, a function or the command line reaches, and of the declarations only what an
+ * Keeps only files that an entry, a function or the command line imports, and only declarations that an
  * entry's types need (`declarations.ts`). Comments remain only in the declarations, where editors show them;
  * comments about whole files are removed there too.
  */
@@ -94,8 +94,8 @@ if (tsc.status !== 0) fail(tsc.stdout || tsc.stderr);
 for (const script of SCRIPTS) copyFileSync(join(ROOT, script), join(DIST, script));
 
 /**
- * The header of a file, which the package leaves out: what a file owns and does not own is for those who
- * change it. A blank line follows a header.
+ * The header of a file, followed by a blank line. The package leaves it out, because it is only for
+ * contributors.
  */
 function headerOf(path: string): string {
   const source = join(ROOT, path.replace(/\.d\.ts$/, '.ts'));

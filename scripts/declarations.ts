@@ -1,9 +1,9 @@
 /**
  * Selects the published declarations: from each file, the statements that the types of an entry need.
  *
- * Owns: how a file is cut into statements, and which are reached. Does not own: where the files come from
- * (`build.ts`). Pure. A word that only looks like a name keeps the declaration with that name: the result may
- * be too large, never too small.
+ * Owns: cutting a file into statements, and finding the needed ones. Does not own: the source of the files
+ * (`build.ts`). Pure. Any word that equals a declared name keeps that declaration, so the result may be too
+ * large, but never too small.
  */
 
 import { dirname, join } from 'node:path';
@@ -35,7 +35,7 @@ const withoutComments = (text: string): string => text.replaceAll(/\/\*[^]*?\*\/
 
 const BEGINS = /^(?:export|import|declare|abstract|interface|type|class|const)\b/;
 
-/** A comment belongs to the code after it, which may be the rest of a type. */
+/** Cuts a file into statements. A comment belongs to the code after it, which may be the rest of a type. */
 function cut(text: string): string[] {
   const statements: string[] = [];
   let comment = '';

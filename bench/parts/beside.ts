@@ -1,12 +1,12 @@
 /**
- * Runs the same work on ours and on other engines, in turns, and measures what each uses of the machine that
- * all of them share.
+ * Runs the same work on our engine and on others, in turns on one machine, and measures the resources that
+ * each uses.
  *
  * Owns: rounds, the order, the figures of each. Does not own: the engines (`../peers/`), their processes
  * (`participants.ts`).
  *
- * All engines are alive from the first round to the last. While one is measured, the others wait, and what
- * they use meanwhile is a figure too. Each round begins with a different engine.
+ * All engines run from the first round to the last. While one is measured, the others are idle, and their
+ * idle use is measured too. Each round begins with a different engine.
  */
 
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';

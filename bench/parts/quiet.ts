@@ -2,8 +2,8 @@
  * Runs one execution at a time in an otherwise idle system: its agent is killed, and no supervisor runs
  * unless it is called.
  *
- * Owns: several deployments in parallel, each idle before each start, and that the starts are spread over the
- * minute between two ticks. Does not own: how an execution is struck and followed (`../recover.ts`).
+ * Owns: several deployments in parallel, each idle before each start, and spreading the starts over the
+ * minute between two ticks. Does not own: striking and following an execution (`../recover.ts`).
  *
  * Nothing is scaled: ticks come once a minute, and a supervisor that stays has its whole minute. Waiting
  * until all supervisors have exited takes the time; so several deployments run at once, and share only the

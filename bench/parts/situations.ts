@@ -48,7 +48,7 @@ const FIRST_LOOK_MS = 60_000;
 const BEFORE_TICK_MS = 4_000;
 /** The number of steps that work in parallel, each in its own process. */
 const AT_WORK = 16;
-/** Meanwhile a supervisor evaluates them three times, in two ticks. */
+/** How long these steps work: meanwhile a supervisor evaluates them three times, in two ticks. */
 const WORK_MS = 100_000;
 const TEN_MINUTES_MS = 600_000;
 /** Executions are started as fast as possible; sixteen processes perform eighty a second. */

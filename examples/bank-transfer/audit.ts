@@ -1,6 +1,5 @@
 /**
- * The auditor of the two banks: what must be true at every moment, and what must be true when the transfers
- * have ended. Pure.
+ * Audits the books of the two banks, at every moment and after all transfers have ended. Pure.
  *
  * The ledger only grows, so every earlier moment is a prefix of it: reading it from the start misses none.
  *
@@ -31,7 +30,7 @@ export interface Finding {
 
 const about = (kind: Finding['kind'], subject: string, text: string): Finding => ({ kind, subject, text });
 
-/** @returns what was wrong in the books at any moment until now, each fault once */
+/** Finds all faults in the books at any moment so far, each once. */
 export function wrongAtAnyMoment(entries: readonly BankEntry[]): Finding[] {
   const has = new Map(Object.entries(OPENING));
   const clearing = new Map<string, number>();
@@ -40,7 +39,7 @@ export function wrongAtAnyMoment(entries: readonly BankEntry[]): Finding[] {
   for (const entry of entries) {
     const { executionId = '', transfer = '', amount = 0 } = entry;
     const note = (text: string): unknown => wrong.set(`${transfer} ${text}`, about('other', transfer, text));
-    // A transfer may move only the amount that it put on hold first.
+    // A transfer may only move the amount of its first hold.
     if (!amounts.has(executionId) && amount > 0) amounts.set(executionId, amount);
     const change = changeOf(entry);
     if (change === 0) continue;

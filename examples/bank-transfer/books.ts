@@ -1,8 +1,8 @@
 /**
  * The books of two banks, derived from the ledger. Pure.
  *
- * Owns: the accounts, the balance and the available funds of each, and the amount that a transfer has in
- * clearing. Does not own: what is booked (`world.ts`), whether that is right (`audit.ts`).
+ * Owns: the accounts, their balances and available funds, and the amount that a transfer has in clearing.
+ * Does not own: the bookings (`world.ts`), judging them (`audit.ts`).
  *
  * A booking has one side, in the book of one bank: a debit or a credit. Nothing in a book forces the other
  * side to exist, so either can be missing, be doubled, or have another amount.
@@ -83,7 +83,7 @@ export function available(entries: readonly BankEntry[], place: string, own?: st
   return (balances(entries).get(place) ?? 0) - held.reduce((sum, { amount = 0 }) => sum + amount, 0);
 }
 
-/** Whether this transfer may book nothing to the account. */
+/** Whether bookings of this transfer to the account are blocked. */
 export function isBlocked(entries: readonly BankEntry[], transfer: string, place: string): boolean {
   const gone = takenBack(entries);
   return entries.some(

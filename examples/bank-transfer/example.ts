@@ -1,6 +1,6 @@
 /**
- * How a transfer fails, who answers its questions, and what the books of the two banks must show at each
- * moment.
+ * The ways in which a transfer fails, the people who answer its questions, and the audit of the two banks'
+ * books.
  */
 
 import { createClient } from 'steadfast/client';
@@ -18,7 +18,7 @@ const MALLORY: Account = { bank: 'south', account: 'mallory' };
 const ledgerOf = (world: OutsideWorld): Promise<readonly BankEntry[]> =>
   world.ledger() as Promise<readonly BankEntry[]>;
 
-/** On a laptop a header names the person; a deployment asks its authorizer. */
+/** Calls the API as a person: on a laptop a header names the person; in a deployment, the authorizer does. */
 const as = ({ cloud }: Stage, name: string) =>
   createClient({
     url: cloud.url,

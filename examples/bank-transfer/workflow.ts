@@ -3,7 +3,7 @@
  * payer's bank, credit at the payee's.
  *
  * Owns: the workflow. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
- * (`agents/`), the banks (`world.ts`), what must be so at any moment (`audit.ts`).
+ * (`agents/`), the banks (`world.ts`), the audit (`audit.ts`).
  */
 
 import { gt, retry, workflow, type WorkflowOptions } from 'steadfast';
@@ -24,7 +24,7 @@ const options: WorkflowOptions<Transfer> = {
   input: Transfer,
   within: '3d',
   tags: ['transfer'],
-  // A customer who pays ten thousand wages at once does not delay another's rent.
+  // Fair turns by account: ten thousand wages of one customer do not delay another's rent.
   fairBy: ({ from }) => from.account,
 };
 export const bankTransfer = workflow('bank-transfer', options, (w) => {

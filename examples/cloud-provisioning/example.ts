@@ -1,10 +1,13 @@
-/** How building an environment fails, and what must be left of it. */
+/** The ways in which building an environment fails, and the resources that must remain. */
 
 import { auditDeeds } from '../gallery/audit.ts';
 import type { Example, Finding, Scene, Stage } from '../gallery/example.ts';
 import { type CloudEntry, DEEDS, standing } from './world.ts';
 
-/** 18 steps: the check leaves nothing, and there is no replica; machines bring disks. */
+/**
+ * The resources of a complete environment of 18 steps: the check makes none, there is no replica, and
+ * machines come with disks.
+ */
 const BUILT = { part: 7, resource: 7, disk: 4, name: 2 };
 
 const start = async ({ client }: Stage, environment: string, region: string, otherwise: string) => {
@@ -71,7 +74,7 @@ const scenes: readonly Scene[] = [
 const regionOf = (output: unknown): string => String((output as { region?: string } | undefined)?.region);
 const nth = (number = 1): string => ['first', 'second', 'third'][number - 1] ?? `${number}th`;
 
-/** An environment in two regions at once would be paid for twice. */
+/** Finds environments that exist in two regions at once. */
 function inTwoRegions(entries: readonly CloudEntry[]): Finding[] {
   const found = new Map<string, Finding>();
   const stands = new Map<string, CloudEntry>();

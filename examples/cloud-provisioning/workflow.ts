@@ -11,8 +11,8 @@ import * as z from 'zod/mini';
 import { checkSite, claimName, createNetworkPart, createResource, Text } from './contracts.ts';
 
 /**
- * Waits for a service that throttles or is unavailable. Exceeding a quota is neither, so nothing waits for
- * it.
+ * Retries for a service that throttles or is unavailable. An exceeded quota is a permanent failure and is not
+ * retried.
  */
 const PATIENT = {
   recovery: [retry(6, { delay: '300ms', maxDelay: '5s' })],

@@ -38,7 +38,7 @@ const transforms = {
   ...LIMITS,
 } as const;
 
-/** Reads the whole file into memory: fast, until a file is too large for that. */
+/** Reads the whole file into memory: fast, but fails for a file that is too large. */
 export const transformFile = agent('transform-file', transforms);
 
 /** Produces the same rows one line at a time: slow, and needs the memory of one line. */

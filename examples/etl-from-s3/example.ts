@@ -1,4 +1,6 @@
-/** How a batch fails, and what the warehouse must contain afterwards: exactly the rows of its good files. */
+/**
+ * The ways in which a batch fails. Afterwards the warehouse must contain exactly the rows of its good files.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
@@ -24,7 +26,7 @@ function filesOf(subject: string): readonly Sample[] {
 
 const manifestKey = (subject: string): string => `incoming/${subject}.manifest`;
 
-/** The manifest is written last: it says that all the other files are there. */
+/** Writes the files, and the manifest last, because it means that all of them exist. */
 function put({ cloud }: Stage, subject: string): void {
   for (const { key, text } of filesOf(subject)) cloud.putObject('drop', key, text);
   putManifest({ cloud }, subject);

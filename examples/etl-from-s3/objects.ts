@@ -1,5 +1,5 @@
 /**
- * Reads and writes objects in S3, and says what each of its answers means for the work.
+ * Reads and writes objects in S3, and maps each of its answers to its meaning for the work.
  *
  * Owns: the mapping from an answer to "certainly not done" (`TransientError`, `PermanentError`) or "I do not
  * know" (anything else that is thrown). Does not own: which objects there are (`agents/`).

@@ -30,7 +30,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 if (values.compare) await compare();
 else await putAll();
 
-/** The manifest is written last: it says that all the other files are there. */
+/** Writes the files, and the manifest last, because it means that all of them exist. */
 async function putAll(): Promise<void> {
   const manifest = { key: 'incoming/2026-03-01.manifest', text: manifestOf(files) };
   for (const { key, text } of [...files, manifest]) {

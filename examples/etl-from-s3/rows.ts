@@ -1,7 +1,7 @@
 /**
  * Parses a line of a file into a row.
  *
- * Owns: which lines are good. Does not own: where lines come from and rows go (`agents/`). Pure.
+ * Owns: which lines are valid. Does not own: reading lines and storing rows (`agents/`). Pure.
  */
 
 import { PermanentError } from 'steadfast';

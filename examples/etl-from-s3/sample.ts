@@ -1,8 +1,8 @@
 /**
  * Generates a day's files as tills write them, and the rows that they must become.
  *
- * Owns: which rows are right: it makes them first, and the files from them. Does not own: how files become
- * rows (`rows.ts`).
+ * Owns: the expected rows: it makes them first, and then the files from them. Does not own: parsing files
+ * into rows (`rows.ts`).
  */
 
 import type { Line, Row } from './rows.ts';

@@ -1,4 +1,4 @@
-/** Starts a batch when a manifest is written, which happens last, after all the files that it names. */
+/** Starts a batch when a manifest is written. The manifest comes last, after all the files that it names. */
 
 import { onObjectCreated } from 'steadfast';
 import { etlFromS3 } from './workflow.ts';

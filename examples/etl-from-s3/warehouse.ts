@@ -1,8 +1,8 @@
 /**
  * The warehouse: rows in SQLite, in one file.
  *
- * Owns: that a load's rows are stored whole or not at all, that every request adds a load, and that only the
- * latest load of each source counts. Does not own: the requests (`world.ts`).
+ * Owns: storing a load's rows completely or not at all, adding a load for every request, and counting only
+ * the latest load of each source. Does not own: the requests (`world.ts`).
  *
  * A batch that runs again, or a manifest that is written again, loads a source again: its rows replace those
  * of the earlier load, and if they are dropped, the earlier rows count again.
@@ -100,7 +100,7 @@ export class Warehouse {
     );
   }
 
-  /** The rows that count, sorted by their content. */
+  /** The rows of the counted loads, sorted by content. */
   rows(): Row[] {
     return this.#all(COUNTED) as unknown as Row[];
   }

@@ -4,7 +4,7 @@ import { agent, received, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 
 const Wake = z.object({ wakeAt: z.int() });
-/** Reads the clock: how many seconds are left. Without a message the time is over. */
+/** Computes the remaining seconds. Without a message the time is over. */
 const rest = agent('rest', {
   input: z.object({ message: z.nullable(Wake) }),
   output: z.object({ seconds: z.int(), isOver: z.boolean() }),

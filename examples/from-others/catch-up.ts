@@ -1,6 +1,6 @@
 /**
- * Each night once, the missed ones first, never two runs at once.
- * From Temporal, samples-go/schedule and its overlap.
+ * Runs once for each night, missed nights first, never two runs at once. From Temporal, samples-go/schedule
+ * and its overlap.
  */
 
 import { agent, gt, lte, onSchedule, workflow } from 'steadfast';

@@ -7,7 +7,7 @@ const Use = z.object({ resourceId: z.string() });
 const action = (name: string) =>
   agent(name, { input: Use, output: z.object({}), effect: 'idempotent', undo: 'none' });
 
-/** One at a time for each resource: the next one begins once this one can act no more. */
+/** Runs one at a time for each resource: the next begins when this one can no longer act. */
 export const critical = workflow(
   'critical',
   {

@@ -1,6 +1,6 @@
 /**
- * Asks every half hour, until it is clear or a time is over that each answer may move.
- * From Durable Functions, Monitor.
+ * Asks every half hour, until the weather is clear or a deadline passes that each answer may move. From
+ * Durable Functions, Monitor.
  */
 
 import { agent, gte, or, workflow } from 'steadfast';

@@ -1,6 +1,6 @@
 /**
- * A payment that is made and canceled in any order, however often, and forgotten after an hour: a machine of
- * statuses. From Restate, patterns-use-cases/statemachinepayments.
+ * A state machine: a payment is made and canceled in any order, any number of times, and forgotten after an
+ * hour. From Restate, patterns-use-cases/statemachinepayments.
  */
 
 import { agent, eq, orElse, received, workflow } from 'steadfast';
@@ -9,7 +9,7 @@ import * as z from 'zod/mini';
 const Act = z.object({ act: z.enum(['pay', 'cancel']) });
 const State = z.object({ status: z.string() });
 const Payment = z.object({ accountId: z.string(), amount: z.int() });
-/** The table of moves: what a status and a message become, and what is done. */
+/** The table of moves: the next status and the action, for each status and message. */
 const move = agent('move', {
   input: z.object({ status: z.string(), message: z.nullable(Act) }),
   output: z.object({ status: z.string(), pays: z.boolean(), refunds: z.boolean() }),

@@ -2,15 +2,15 @@
  * Compares a ledger with the end of each scene: nothing was done twice, nothing promised is missing, nothing
  * is left behind. Pure.
  *
- * Owns: that comparison, for a world that is made of `Deed`s. Does not own: which effects must remain after
- * which end (each `example.ts`).
+ * Owns: that comparison, for worlds made of `Deed`s. Does not own: which effects must remain after which end
+ * (each `example.ts`).
  */
 
 import type { Deed } from '../world/deeds.ts';
 import type { Entry } from '../world/ledger.ts';
 import type { Audit, Finding, Played } from './example.ts';
 
-/** How many effects of each kind must remain; a kind that is not listed: none. */
+/** How many effects of each kind must remain; none of an unlisted kind. */
 export type Standing = Readonly<Record<string, number>>;
 
 /**

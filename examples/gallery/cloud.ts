@@ -1,7 +1,7 @@
 /**
  * The local cloud on which examples run, synthesized by `examples/gallery/app.ts` from their folders.
  *
- * Owns: how it is started, and that an interrupt leaves nothing behind.
+ * Owns: starting it, and stopping it completely after an interrupt.
  */
 
 import { resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { type LocalCloud, startCloud } from 'steadfast/testing';
 
 const PROJECT = resolve(import.meta.dirname, '..', '..');
 
-/** Each one is a process: a laptop can run this many while all examples run in parallel. */
+/** The most processes of a function, so that a laptop can run all examples in parallel. */
 const PROCESSES_PER_FUNCTION = 4;
 
 export function cloudOf(names: readonly string[], say: (text: string) => void): Promise<LocalCloud> {

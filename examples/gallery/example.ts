@@ -1,8 +1,7 @@
 /**
- * The type of an example's `example.ts`: how it is presented, and what must be true afterwards.
+ * The type of an example's `example.ts`: its presentation, and the checks afterwards.
  *
- * Owns: the types, which are the contract. Does not own: how scenes are played (`play.ts`), and by whom
- * (`run.ts`).
+ * Owns: the types. Does not own: playing scenes (`play.ts`), the run (`run.ts`).
  */
 
 import type { Client, ExecutionStatus, ExecutionView } from 'steadfast/client';
@@ -50,7 +49,7 @@ export interface Stage {
   readonly until: <T>(what: string, look: () => Promise<T | undefined>) => Promise<T>;
 }
 
-/** The audience's view of `examples/world`. */
+/** The endpoints of `examples/world` for scenes. */
 export interface OutsideWorld {
   readonly url: string;
   readonly behave: (rule: RuleInput) => Promise<void>;

@@ -4,8 +4,8 @@
  *
  *     npx tsx examples/gallery/gallery.ts [--seed 7] [--short] [--only a,b] [--json]
  *
- * Owns: how long it plays and kills, the table, the last line and the exit code. Does not own: what an
- * example does and what must be true afterwards (its `example.ts`), the judgement (`play.ts`).
+ * Owns: the durations of playing and killing, the table, the last line and the exit code. Does not own: the
+ * scenes and their checks (`example.ts` of each), the judgement (`play.ts`).
  */
 
 import { parseArgs } from 'node:util';

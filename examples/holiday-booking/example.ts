@@ -1,4 +1,4 @@
-/** How a holiday booking fails, and what must be true afterwards. */
+/** The ways in which a holiday booking fails, and the checks afterwards. */
 
 import type { ApiError, ExecutionStatus, ExecutionView } from 'steadfast/client';
 import { auditDeeds } from '../gallery/audit.ts';
@@ -10,7 +10,7 @@ const start = async ({ client }: Stage, trip: string, hotel = 'Harbour Inn'): Pr
   return (await client.start('holiday-booking', { input, idempotencyKey: trip })).executionId;
 };
 
-/** The token that the desk got; nothing if the trip was undone before the desk was asked. */
+/** Waits for the desk's token; undefined if the trip was undone before the desk was asked. */
 const asked = async (
   { world, client, until }: Stage,
   trip: string,
@@ -27,8 +27,8 @@ const asked = async (
 };
 
 /**
- * The desk sends a heartbeat, then confirms. If kills delayed its request for too long, nothing waits for its
- * answer any more.
+ * The desk sends a heartbeat, then confirms. If kills delayed its request for too long, its answer is no
+ * longer awaited.
  */
 async function answer(stage: Stage, trip: string, executionId: string, confirms: boolean): Promise<void> {
   const token = await asked(stage, trip, executionId);

@@ -2,7 +2,7 @@
  * Requests to the services of a holiday: one kind books every request and finds bookings by reference; the
  * other kind books once per key.
  *
- * Owns: the requests, for the agents. Does not own: what an answer means (`../world/client.ts`).
+ * Owns: the requests, for the agents. Does not own: the meaning of answers (`../world/client.ts`).
  */
 
 import type { AttemptContext } from 'steadfast';

@@ -1,4 +1,4 @@
-/** How an order fails, and what must be true afterwards. */
+/** The ways in which an order fails, and the checks afterwards. */
 
 import type { ApiError } from 'steadfast/client';
 import { auditDeeds } from '../gallery/audit.ts';
@@ -25,7 +25,7 @@ const start = async (
   return (await client.start(workflow, { input, idempotencyKey })).executionId;
 };
 
-/** A person answers every question about releasing an order's goods, until its executions have ended. */
+/** Answers every question about releasing an order's goods, as a person, until its executions have ended. */
 async function answerReleases(stage: Stage, ids: readonly string[], isReleased: boolean): Promise<void> {
   await stage.until('the release', async () => {
     const views = await Promise.all(ids.map((id) => stage.client.get(id)));

@@ -32,7 +32,7 @@ const order: Order = {
   items: [{ sku: 'book', quantity: 1 }],
   total: 1_250,
 };
-/** Each run of a test gets an order of its own; the first is `order`. */
+/** The latest order: each run of a test gets a new one. */
 const latest = { orders: 1, orderId: order.orderId };
 /** Idempotency keys for which the order was found to be paid. */
 const foundPaid = new Set<string>();
@@ -171,7 +171,7 @@ describe('an order that is started twice', () => {
 });
 
 describe('a fault at any point loses and doubles nothing, and never has two authorisations open:', () => {
-  /** @returns the later of the two */
+  /** Starts an order twice. @returns the later execution */
   const twice = async (trial: WorkflowTest<Order>, input: Order): Promise<TestRun> => {
     latest.orders += 1;
     latest.orderId = `order-${latest.orders}`;

@@ -3,7 +3,7 @@
 import { onEvent, onObjectCreated, onSchedule } from 'steadfast';
 import { orderFulfilment } from './workflow.ts';
 
-/** Low, because the agents need most of the ten concurrent executions that a new account has. */
+/** Low, because a new account has only ten concurrent executions, and the agents need most of them. */
 const maxConcurrency = 2;
 const buyer = { email: 'gallery@example.com', address: '1 Main Street' };
 
@@ -38,7 +38,7 @@ export const carts = onEvent(orderFulfilment, {
 });
 
 /**
- * Orders frames for the next day, every night; not if the stack has no outside world
+ * Orders frames for the next day, every night, but not if the stack has no outside world
  * (`../gallery/outside-world.ts`).
  */
 export const frames = onSchedule(orderFulfilment, {

@@ -1,6 +1,6 @@
 /**
- * The workflow without a handler, over the services of the one with handlers: it ends and undoes as that one
- * does. A server stands for AWS: the carrier's function, and the mail service behind a topic.
+ * The workflow without handlers ends and undoes like the one with handlers, with the same services. A server
+ * simulates AWS: the carrier's function, and the mail service behind a topic.
  */
 
 import { once } from 'node:events';

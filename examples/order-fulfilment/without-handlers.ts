@@ -1,7 +1,7 @@
 /**
- * Order fulfilment once more, without a handler: the workflow of `workflow.ts`, whose agents are declared
- * whole. Payment and warehouse are REST services, the carrier is called through a function of the company,
- * and mails go out by a topic.
+ * Order fulfilment without handlers: the workflow of `workflow.ts` with declared agents. Payment and
+ * warehouse are REST services, the carrier is called through a function of the company, and mails go out by a
+ * topic.
  *
  * Owns: the requests. Does not own: the workflow's reasons (`workflow.ts`), the services (`world.ts`). It is
  * not deployed: its agents have the names of those that are.
@@ -87,7 +87,7 @@ export const scheduleShipping = invoke('schedule-shipping', {
   }),
 });
 
-/** What sends the mails knows a message that comes twice by its `idempotencyKey`. */
+/** The mail service recognises repeated messages by their `idempotencyKey`. */
 export const notifyCustomer = publish('notify-customer', {
   ...LIMITS,
   input: z.union([

@@ -1,6 +1,6 @@
 /**
- * What the workflow declares, and how it ends when its services or its own processes fail. The world is the
- * real one.
+ * Tests what the workflow declares, and how it ends when services or processes fail, with the example's
+ * world.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The agents' client for this example's outside world. Owns: its address. Does not own: what its answers mean
- * (`../world/client.ts`).
+ * The agents' client for this example's outside world. Owns: its address. Does not own: the meaning of its
+ * answers (`../world/client.ts`).
  */
 
 import { worldAt } from '../world/client.ts';

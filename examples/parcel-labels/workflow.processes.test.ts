@@ -1,4 +1,4 @@
-/** Runs the workflow with the deployed Python program: forward, back, refused, and cut off at every point. */
+/** Runs the workflow with the deployed Python program: success, undo, refusals, and kills at every point. */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';

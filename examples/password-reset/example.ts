@@ -1,4 +1,4 @@
-/** How a password reset fails, and what must be true afterwards. */
+/** The ways in which a password reset fails, and the checks afterwards. */
 
 import { auditDeeds } from '../gallery/audit.ts';
 import type { Example, Scene, Stage } from '../gallery/example.ts';

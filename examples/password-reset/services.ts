@@ -1,8 +1,8 @@
 /**
  * Requests to the identity and the mail service.
  *
- * Owns: the requests. Does not own: what an answer means (`../world/client.ts`), the callers: the agents, or
- * the one function of `instead.ts`.
+ * Owns: the requests. Does not own: the meaning of answers (`../world/client.ts`), the callers (the agents,
+ * and `instead.ts`).
  */
 
 import type { AttemptContext } from 'steadfast';

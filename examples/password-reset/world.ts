@@ -2,7 +2,7 @@
  * The outside world of this example: an identity service and a mail service. Each acts once for two requests
  * with the same key.
  *
- * Owns: what they do. Does not own: how a service works (`../world`), who asks.
+ * Owns: their actions. Does not own: how a service works (`../world`), the callers.
  *
  *   npx tsx examples/password-reset/world.ts [--port 4535] [--ledger FILE]
  */

@@ -1,15 +1,14 @@
 /**
- * The state of a fleet according to the ledger, at its end and at each moment before. Pure: entries in,
- * findings out.
+ * Derives the state of a fleet from the ledger, at its end and at each earlier moment. Pure.
  *
- * Owns: which release a host runs and whether it gets requests, according to its entries. Does not own: what
- * is expected of a deployment.
+ * Owns: which release a host runs and whether it gets requests. Does not own: the expectations of a
+ * deployment.
  */
 
 import type { FleetEntry } from './world.ts';
 
 export interface Host {
-  /** The releases on it, without the former one; the last one runs. */
+  /** The installed releases, without the former one; the last one runs. */
   readonly installed: readonly FleetEntry[];
   readonly shifts: readonly FleetEntry[];
 }

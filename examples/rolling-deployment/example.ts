@@ -1,4 +1,7 @@
-/** How a deployment goes wrong, and what must be true afterwards. `FLEET_HOSTS=200` rolls over 200 hosts. */
+/**
+ * The ways in which a deployment goes wrong, and the checks afterwards. `FLEET_HOSTS=200` rolls over 200
+ * hosts.
+ */
 
 import type { ApiError } from 'steadfast/client';
 import { auditDeeds } from '../gallery/audit.ts';
@@ -47,10 +50,7 @@ const installsOf = async ({ world }: Stage, subject: string): Promise<readonly F
     ({ kind, host }) => kind === 'install' && host.startsWith(`${subject}/`),
   );
 
-/**
- * Whether a command arrived before the end: while the API's processes are killed, an operator may be too
- * late.
- */
+/** Whether a command came in time: while the API's processes are killed, it may arrive after the end. */
 const inTime = (command: Promise<unknown>): Promise<boolean> =>
   command.then(
     () => true,

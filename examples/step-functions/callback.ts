@@ -1,4 +1,4 @@
-/** calling-async-api-callback: a message with a token goes out; the answer, or its absence, is announced. */
+/** calling-async-api-callback: sends a message with a token, and announces the answer or its absence. */
 
 import { eq, not, orElse, publish, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,4 +1,4 @@
-/** either-or-parallel-pattern: whichever of two processes is over first decides, for at most 15 seconds. */
+/** either-or-parallel-pattern: the first of two processes to end decides, within at most 15 seconds. */
 
 import { agent, and, failed, not, or, orElse, succeeded, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,4 +1,7 @@
-/** data-processing: for each object in S3 its size and what is seen on it, side by side, then one record. */
+/**
+ * data-processing: for each object in S3 reads its size and detects its content in parallel, then writes one
+ * record.
+ */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 
 const Place = z.object({ bucket: z.string(), key: z.string() });
 const Film = z.object({ from: Place, to: Place });
-/** Both services know a repeated request by its `ClientRequestToken`, and say how far a job is. */
+/** Both services recognise a repeated request by its `ClientRequestToken`, and report a job's progress. */
 const job = { effect: 'idempotent', probe: 'required', undo: 'none', acceptedWithin: '6h' } as const;
 export const detectSegments = agent('detect-segments', {
   ...job,

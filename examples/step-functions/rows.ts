@@ -1,4 +1,4 @@
-/** distributed-map-csv-iterator: a workflow for each row of a file, a hundred at a time. */
+/** distributed-map-csv-iterator: runs a workflow for each row of a file, a hundred at a time. */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,4 +1,4 @@
-/** inventory-management-sam: an event of a new order reserves stock; how that ended is announced. */
+/** inventory-management-sam: an event of a new order reserves stock; the result is announced. */
 
 import { agent, not, onEvent, publish, workflow } from 'steadfast';
 import * as z from 'zod/mini';

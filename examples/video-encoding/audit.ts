@@ -1,6 +1,5 @@
 /**
- * Compares the published pages with the uploads and with the files in the library. Pure: entries and files
- * in, findings out.
+ * Compares the published pages with the uploads and with the files in the library. Pure.
  *
  * Owns: what counts as doubled, incomplete, mixed and left behind. Does not own: reading the entries and
  * files.

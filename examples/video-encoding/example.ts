@@ -1,4 +1,4 @@
-/** How encoding a film goes wrong, and what must be true afterwards. */
+/** The ways in which encoding a film goes wrong, and the checks afterwards. */
 
 import { copyFile } from 'node:fs/promises';
 import type { ExecutionView } from 'steadfast/client';

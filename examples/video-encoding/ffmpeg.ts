@@ -1,8 +1,8 @@
 /**
  * Encoding with `ffmpeg`, a process for each job.
  *
- * Owns: its options, its progress, and that it waits while the progress is reported. Does not own: its end
- * together with the attempt: whatever an attempt started is killed with it.
+ * Owns: its options, reading its progress, and making it wait while progress is reported. Does not own:
+ * ending it with the attempt (all processes of an attempt are killed with it).
  */
 
 import { spawn } from 'node:child_process';
@@ -51,7 +51,7 @@ async function ended(process: Running): Promise<void> {
   if (code !== 0) throw new Error(`${process.spawnfile} has ended with ${code ?? signal}`);
 }
 
-/** Each line that it writes blocks it until the reader has handled the line. */
+/** Reads the progress line by line; ffmpeg blocks until each line is handled. */
 async function follow(process: Running, { seconds, at }: Job): Promise<void> {
   for await (const line of createInterface({ input: process.stdout })) {
     const [word, value] = line.split('=');

@@ -20,7 +20,7 @@ const wholeOf = (idempotencyKey: string): string => `${idempotencyKey}.mpegts`;
 /** All existing segments, including incomplete ones. */
 export const segments = (): Promise<readonly string[]> => readdir(segmentAt('')).catch(() => []);
 
-/** Returns where an attempt may write. Removes incomplete files of earlier attempts. */
+/** Removes incomplete files of earlier attempts. @returns the file for this attempt */
 export async function begin({
   idempotencyKey,
   attempt,

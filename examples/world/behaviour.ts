@@ -1,8 +1,8 @@
 /**
  * How the outside world misbehaves on request.
  *
- * Owns: the rules, which call a rule applies to, and how often it did. Does not own: the form of a
- * misbehaviour on the wire (`server.ts`).
+ * Owns: the rules, matching them to calls, and counting. Does not own: the form of a misbehaviour on the wire
+ * (`server.ts`).
  */
 
 import * as z from 'zod/mini';

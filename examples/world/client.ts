@@ -1,5 +1,5 @@
 /**
- * The agents' client for the outside world, with the meaning of each answer for the work.
+ * The agents' client for the outside world; it maps each answer to its meaning for the work.
  *
  * Owns: the mapping from an HTTP answer, or from the lack of one, to "certainly not done" (`TransientError`,
  * `PermanentError`) or "I do not know" (anything else that is thrown). Does not own: what an agent asks.

@@ -72,7 +72,7 @@ export interface Deed {
 export interface Undo {
   readonly kind: string;
   readonly action: string;
-  /** Acts on every request, including repeats. */
+  /** Whether it acts on every request, including repeats. */
   readonly repeats?: true;
   /** Why it cannot be undone: an account that is blocked, a network that is in use. Answered with 409. */
   readonly refuses?: (entry: Entry, ledger: Ledger) => string | undefined;
@@ -157,7 +157,7 @@ function undoing(
   return { deed, action: undo.action, reference: done?.reference ?? '', about: aboutOf(deed, done), perform };
 }
 
-/** Undoes what stands under a reference, each once; bears that nothing does. */
+/** Undoes each effect under a reference once; there may be none. */
 function undoingReference(deed: Deed, undo: Undo, ledger: Ledger, request: ServiceRequest): Call {
   const reference = z.parse(Text, request.query.get('reference'));
   const done = ledger.find(deed.kind, reference);
@@ -230,7 +230,7 @@ const aboutOf = (deed: Deed, data: object | undefined): string | undefined =>
 
 export const refuse = (status: number, message: string): Answer => ({ status, body: { error: { message } } });
 
-/** Copies everything in the entry, except its own number and time. */
+/** Copies the entry without its number and time. */
 function takingBack(
   kind: string,
   { seq: _seq, at: _at, id, parameters: _digest, ...entry }: Entry,

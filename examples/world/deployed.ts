@@ -1,9 +1,8 @@
 /**
  * An outside world as a function with an address, for a stage that tries an example on AWS.
  *
- * Owns: what the table stores, and that it is stored before a request is answered; which faults exist. Does
- * not own: what the services do (`deeds.ts`), who may call (IAM), the function itself
- * (`../gallery/outside-world.ts`).
+ * Owns: the table's items, storing them before a request is answered, and the faults. Does not own: the
+ * services (`deeds.ts`), who may call (IAM), the function (`../gallery/outside-world.ts`).
  *
  * An item stores what was done for one order, or another subject of requests; another item maps a reference
  * or a key to its subject, and is written first. The version that each call read tells two simultaneous calls

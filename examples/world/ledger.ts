@@ -1,5 +1,5 @@
 /**
- * The outside world's ledger: what was really done, in order, never changed afterwards.
+ * The outside world's ledger: all effects in order, never changed afterwards.
  *
  * Owns: the entries, on a laptop their file (one JSON line each) and its recovery after a kill. Does not own:
  * what an entry means to a service (`deeds.ts`), where a deployed world stores them (`deployed.ts`), whether

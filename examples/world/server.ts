@@ -102,7 +102,7 @@ function added(behaviour: Behaviour, rule: ReturnType<typeof RuleInput.safeParse
   return refuse(400, wrong.join('; '));
 }
 
-/** Endpoints for the audience, not for the agents. */
+/** Endpoints for scenes and tests, not for the agents. */
 function ownEndpoint(
   ledger: Ledger,
   behaviour: Behaviour,
@@ -155,7 +155,7 @@ function behave(
 }
 
 function answer(response: ServerResponse, { status, body }: Answer): void {
-  // The caller may have hung up meanwhile.
+  // The caller may have disconnected.
   if (response.destroyed) return;
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));

@@ -1,7 +1,7 @@
 /**
- * A file that exports the return values of the package's functions, as each agent's file does with its
- * handler: in a project that emits declarations (`composite`) the compiler must be able to name each type by
- * a name that the package exports. Projects of `npm run adopt` compile it; nothing runs it.
+ * Exports the return values of the package's functions, as each agent's file exports its handler. In a
+ * project that emits declarations (`composite`), the compiler needs an exported name for each of their types.
+ * Projects of `npm run adopt` compile it; nothing runs it.
  */
 
 import { App } from 'aws-cdk-lib/core';

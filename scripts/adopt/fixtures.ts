@@ -1,8 +1,8 @@
 /**
  * The projects of `npm run adopt`, as their owners would have created them.
  *
- * Owns: what each project is, and what it has to prove. Does not own: how a command line is run (`steps.ts`),
- * the package (`../adopt.ts`).
+ * Owns: the projects, and the checks in each. Does not own: running command lines (`steps.ts`), the package
+ * (`../adopt.ts`).
  */
 
 import {
@@ -55,16 +55,13 @@ export interface Measured {
 
 type Fixture = (given: Given) => Promise<Measured | void>;
 
-/** The command line for `create`, as `npm create steadfast@latest` runs it. */
+/** The command line that `npm create steadfast@latest` runs. */
 const create = ({ createTarball, tarball }: Given, place = '.'): string =>
   `npx --yes --package ${createTarball} create-steadfast ${place} --package ${tarball}`;
 
 const FIRST = 'new-app';
 
-/**
- * Creates a new app; the first one is installed, and the others use its packages, because they would install
- * the same ones.
- */
+/** Creates a new app. Only the first is installed; the others use its packages, which are the same. */
 async function created(given: Given, name: string): Promise<string> {
   const [cwd, installed] = [name, FIRST].map((each) => join(work, each)) as [string, string];
   const isThere = existsSync(join(installed, 'package-lock.json'));
@@ -94,8 +91,8 @@ const manifestWith = (text: string, dependencies: object): string =>
   JSON.stringify({ ...(JSON.parse(text) as object), dependencies }, null, 2);
 
 /**
- * Checks a red test's output: a runner that is too new for this Node runs green tests, but cannot tell a
- * reader why one is red.
+ * Checks the output of a failing test, because a runner that is too new for this Node may pass green tests
+ * but not report a red one.
  */
 async function redTestSaysWhy(cwd: string): Promise<void> {
   const red = 'test/red.test.ts';
@@ -199,7 +196,7 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     await run(cwd, create(given));
     await use(cwd);
   },
-  /** What README and docs/FIRST-PROJECT.md print, typed by a reader in a clean clone. */
+  /** The commands of README and docs/FIRST-PROJECT.md, run in a clean clone. */
   printed: ({ onPacked }) => followPages(onPacked),
   /**
    * A project as `npm create steadfast` creates it: ES modules, vitest, the newest CDK; and a reader's first

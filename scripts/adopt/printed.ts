@@ -1,10 +1,9 @@
 /**
- * README and docs/FIRST-PROJECT.md, followed by a reader who types each shell block as it is printed, in a
- * clean clone.
+ * Follows README and docs/FIRST-PROJECT.md: runs each shell block as printed, in a clean clone.
  *
- * Owns: where each block is typed, and what must be seen. Does not own: how a line is run (`steps.ts`).
- * Leaves out what CI itself runs on a clean checkout: `npm ci`, whose packages the clone uses, and `npm
- * test`, which would run within itself.
+ * Owns: where each block is run, and the expected output. Does not own: running a line (`steps.ts`). Leaves
+ * out what CI itself runs on a clean checkout: `npm ci`, whose packages the clone uses, and `npm test`, which
+ * would run within itself.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -63,7 +62,7 @@ export function followFirstProject(cwd: string): void {
   }
 }
 
-/** Types what README prints, from the first block on. @returns the folder of the created project */
+/** Runs README's blocks, from the first on. @returns the folder of the created project */
 async function followReadme(clone: string): Promise<string> {
   const readme = readFileSync(join(clone, 'README.md'), 'utf8');
   const [demo = '', own = '', ...rest] = blocksOf(readme, 'sh');
@@ -75,7 +74,7 @@ async function followReadme(clone: string): Promise<string> {
   return join(dirname(clone), 'my-app');
 }
 
-/** Types what FIRST-PROJECT prints: the system in one terminal, the calls in another. */
+/** Runs FIRST-PROJECT's blocks: the system in one terminal, the calls in another. */
 async function followPage(cwd: string): Promise<void> {
   followFirstProject(cwd);
   const page = readFileSync(join(ROOT, 'docs', 'FIRST-PROJECT.md'), 'utf8');

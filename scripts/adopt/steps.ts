@@ -2,8 +2,8 @@
  * The steps that the fixtures of `npm run adopt` perform in a project: command lines run to their end, a
  * local system tried, copies counted.
  *
- * Owns: the temporary folder, the Node that runs everything, how a failure is reported. Does not own: the
- * projects (`fixtures.ts`).
+ * Owns: the temporary folder, the Node version, reporting a failure. Does not own: the projects
+ * (`fixtures.ts`).
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -189,8 +189,8 @@ export async function runUntil(
 }
 
 /**
- * Each file costs time at every start, including the restart after a death. There are 175: 93 of them belong
- * to zod, which loads its languages. The packages that npm installs beside us change the count a little.
+ * The most files that `serve` may load, because each costs time at every start. There are 175, 93 of them
+ * zod's, with its languages. The packages that npm installs beside us change the count a little.
  */
 const MOST_FILES_SERVED = 185;
 
@@ -215,7 +215,7 @@ async function serveIt(cwd: string): Promise<void> {
   say(`serve has loaded ${loaded} files`);
 }
 
-/** Everything that a TypeScript project does with the package. @returns the output of its local system */
+/** All checks of the package in a TypeScript project. @returns the output of its local system */
 export async function use(cwd: string): Promise<string> {
   await checked(cwd, 'npm');
   await serveIt(cwd);

@@ -1,6 +1,6 @@
 /**
- * The codes with which the product itself explains why a step or an execution failed: what happened, and what
- * to do. It lists no codes of an author's own errors (`code`, else the error's name) and none of services.
+ * The product's own failure codes of steps and executions: what happened, and what to do. Codes of authors'
+ * errors (`code`, or else the error's name) and of services are not listed.
  */
 
 /** A heading of the page, and its rows: the code, what happened, what to do. */

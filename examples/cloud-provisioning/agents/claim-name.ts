@@ -1,6 +1,6 @@
 /**
  * Claims a name: idempotent, one claim for each idempotency key. A try in another region can claim the name
- * only after this one has released it, so the undo is what makes that try possible.
+ * only after the undo has released it.
  */
 
 import * as z from 'zod/mini';

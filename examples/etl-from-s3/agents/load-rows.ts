@@ -1,6 +1,5 @@
 /**
- * Loads rows into a warehouse that does NOT deduplicate: two requests are two loads, and every row is there
- * twice.
+ * Loads rows into a warehouse that does NOT deduplicate: two requests are two loads, with every row twice.
  *
  * The probe makes it safe: each load has the step's idempotency key as its label, and exists whole or not at
  * all. Its source and version say what was loaded: the warehouse counts only the latest load of a source, so

@@ -34,7 +34,7 @@ export async function probe(ctx: AttemptContext): Promise<Verdict<AuthoriseOutpu
   return authorisation === undefined ? notDone() : done({ authorisationId: authorisation.id });
 }
 
-/** A captured authorisation reserves nothing any more: the charge's own undo refunds it. */
+/** Voids the authorisation, unless it was captured: then the charge's undo refunds the money. */
 export async function undo(ctx: AttemptContext): Promise<void> {
   for (const { id, undone, captured } of await authorisations(ctx)) {
     if (undone || captured) continue;

@@ -60,7 +60,7 @@ export interface ExternalWorld {
   readonly ledger: () => Promise<readonly Entry[]>;
 }
 
-/** The answers are not validated: the world is the other half of this example. */
+/** Does not validate the answers, because the world is part of this example. */
 export function externalWorldAt(worldUrl: string): ExternalWorld {
   return {
     behave: async (rule) => {
@@ -72,8 +72,8 @@ export function externalWorldAt(worldUrl: string): ExternalWorld {
 }
 
 /**
- * A busy machine may answer with a temporary error. Every request here is safe to repeat; a key starts one
- * execution.
+ * The most tries of a request: a busy machine may answer with a temporary error, and all requests here are
+ * safe to repeat.
  */
 const TRIES = 10;
 

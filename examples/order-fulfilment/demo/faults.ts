@@ -1,5 +1,5 @@
 /**
- * Kills and freezes the right process at the right moment, and proves it.
+ * Kills and freezes given processes at given moments, and records the proof.
  *
  * Owns: the three process faults of the demo, and when each is due. Does not own: how a process is killed
  * (the local cloud's control), the consequences.
@@ -35,7 +35,7 @@ export interface Controls {
 
 /** How late the external services answer for the two orders. */
 export const REPLY_AFTER_MS = 8_000;
-/** An agent is not hit after this time, because its answer may already be on its way. */
+/** The latest time of a hit; later, the service's answer may already be in transit. */
 const LATEST_HIT_MS = 7_000;
 const NEXT_TICK_MS = 3_000;
 
@@ -123,7 +123,9 @@ export class Saboteur {
     });
   }
 
-  /** Kills it before it can have noticed the other two: their leases have just been renewed. */
+  /**
+   * Kills the supervisor before it can notice the other two faults, because those leases were just renewed.
+   */
   #killSupervisor(): void {
     if (this.supervisorKill !== undefined || busyOf(this.#control, 'supervisor').length === 0) return;
     this.supervisorKill = { at: this.#now() };
@@ -159,7 +161,7 @@ export class Saboteur {
     this.#say(`The thawed agent tried to write ${this.freeze.refused} times, and was refused.`);
   }
 
-  /** The external service has done the order's work, and its answer is not on its way yet. */
+  /** Whether the external service has done the order's work but not yet answered. */
   #hasJustDone(kind: Entry['kind'], orderId: string, entries: readonly Entry[]): boolean {
     const done = entries.find((entry) => entry.kind === kind && entry.orderId === orderId);
     return done !== undefined && this.#now() - done.at <= LATEST_HIT_MS;

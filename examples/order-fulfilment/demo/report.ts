@@ -1,8 +1,8 @@
 /**
- * The demo's final report: what happened to each order and whether that is as expected, then one JSON line.
+ * Prints the demo's final report: what happened to each order, whether it was expected, and one JSON line.
  *
  * Owns: the judgement (status, history, ledger and fault of every order) and its wording. Pure. Does not own:
- * what each order expects (`scenarios.ts`), what a double or a loss is (`audit.ts`).
+ * the expectations (`scenarios.ts`), what counts as double or lost (`audit.ts`).
  */
 
 import { type Audit, audit, type Counts } from '../audit.ts';
@@ -153,7 +153,7 @@ function orderLines({ scenario, facts, problems }: Judged): string[] {
   ];
 }
 
-/** Indents a text, and wraps it at a width that people like to read. */
+/** Indents a text, and wraps it at a readable width. */
 function wrapped(text: string): string[] {
   return (text.match(/.{1,98}(?:\s|$)/g) ?? []).map((line) => `  ${line.trimEnd()}`);
 }

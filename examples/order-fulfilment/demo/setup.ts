@@ -1,8 +1,7 @@
 /**
- * The demo's environment: a fresh local cloud, and the outside world as a process of its own.
+ * Starts the demo's environment: a fresh local cloud, and the outside world as a separate process.
  *
- * Owns: the choice of the workflow, and that an interrupt also ends the start. Does not own: what happens
- * afterwards.
+ * Owns: the choice of the workflow, and ending the start after an interrupt. Does not own: the demo.
  */
 
 import { resolve } from 'node:path';
@@ -15,7 +14,7 @@ export interface StageOptions {
   /** Port of the HTTP API; 0 for any free one. */
   readonly port: number;
   readonly say: (text: string) => void;
-  /** Aborted by an interrupt: nothing is left behind. */
+  /** Aborted by an interrupt; then everything is stopped. */
   readonly signal: AbortSignal;
 }
 

@@ -1,6 +1,5 @@
 /**
- * The table that the audience sees while the orders run: redrawn in place on a terminal, plain lines
- * elsewhere.
+ * Shows the orders in a table while they run: redrawn in place on a terminal, plain lines elsewhere.
  *
  * Owns: the layout of the table. Does not own: when to draw it.
  */

@@ -1,4 +1,4 @@
-/** Asks the monitor to check a host: 503 means not up yet; 422 means sick, which fails for good. */
+/** Asks the monitor to check a host: 503 means not up yet; 422 means sick, a permanent failure. */
 
 import * as z from 'zod/mini';
 import { checkHost } from '../contracts.ts';

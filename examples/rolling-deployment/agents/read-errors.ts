@@ -1,7 +1,7 @@
 /**
- * The check after a batch: reads the share of its requests that failed, and rejects a batch above the limit
- * for good. It is a query, without effect. If nothing can be read, the check does not pass: it is retried,
- * and fails in the end.
+ * The check after a batch: reads the share of its requests that failed, and permanently rejects a batch above
+ * the limit. It is a query, without effect. If the metrics cannot be read, the check is retried, and fails in
+ * the end.
  */
 
 import { PermanentError } from 'steadfast';

@@ -1,4 +1,4 @@
-/** Mutants of declared agents: one for each promised sentence about their requests. */
+/** Bugs of agents whose work is declared: one for each sentence of what their requests promise. */
 
 import { jest, type Killer, type Mutant } from '../mutant.ts';
 
