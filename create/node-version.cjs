@@ -10,7 +10,7 @@
 /** As `engines` in package.json says. */
 var NEEDED = '20.19.0';
 
-/** @returns advice, or undefined if the version is supported. */
+/** @returns what to do about it, or nothing where the version is good. */
 function problemWith(version) {
   var is = version.split('.').map(Number);
   var needed = NEEDED.split('.').map(Number);
