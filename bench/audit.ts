@@ -61,7 +61,7 @@ async function leaveBehind(client: DynamoDBClient, executions: number): Promise<
   }
 }
 
-/** Runs the audit until nothing is left. */
+/** Runs the audit until all records are removed. */
 async function measure(records: number): Promise<{ wallMs: number; cpuMs: number; runs: number }> {
   const handler = auditHandler();
   const context = { getRemainingTimeInMillis: () => 14 * 60_000, awsRequestId: 'measured' };

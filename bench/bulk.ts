@@ -1,5 +1,6 @@
 /**
- * `npm run bench:bulk`: a bulk retry of 10,000 failed executions, while every process is repeatedly killed.
+ * `npm run bench:bulk`: measures a bulk retry of 10,000 failed executions while every process is repeatedly
+ * killed.
  *
  * Owns: the options, the output, the verdict. Does not own: the run (`parts/bulk-run.ts`).
  */

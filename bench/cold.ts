@@ -1,6 +1,5 @@
 /**
- * `npm run bench:cold`: the time that a function's process takes before its first event, and the size of its
- * code.
+ * `npm run bench:cold`: measures a function's start time before its first event, and the size of its code.
  *
  * Owns: the measurement. Does not own: the bundles (`lib/infra/bundle.ts`), their budgets
  * (`test/infra/bundle.test.ts`).

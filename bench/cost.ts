@@ -1,5 +1,5 @@
 /**
- * `npm run bench:cost`: the cost of a million steps on AWS, counted on the wire of the local cloud.
+ * `npm run bench:cost`: computes the cost of a million steps on AWS from the calls on the local cloud.
  *
  * Owns: the cases, the limits, the output. Does not own: the counting (`parts/meter.ts`), the prices
  * (`parts/prices.ts`), costs other than steps (`parts/situations.ts`).
@@ -66,7 +66,7 @@ export interface CostCase {
   readonly cpuMsPerStep: number;
   /** How many messages one invocation of an agent processed. */
   readonly messagesPerInvocation: number;
-  /** Not part of the sum. */
+  /** Requests to the API, not part of the sum. */
   readonly apiGateway: number;
   readonly logs: number;
   readonly peers: Rivals;
@@ -98,7 +98,7 @@ const LIMITS: Readonly<Record<string, number>> = {
   'mixed20/100/underLoad': 2.3,
 };
 
-/** The same where all agents share one function. */
+/** The limits if all agents share one function. */
 const LIMITS_OF_ONE_HOST: Readonly<Record<string, number>> = {
   'chain5/100/atRest': 2.85,
   'chain5/100/underLoad': 2.6,
@@ -177,7 +177,7 @@ const nameOf = ({ kind, bytes }: Wanted, mode: Mode): string => `${kind}/${bytes
 const wanted = (mode: Mode, { only = '' }: Pick<Options, 'only'>): Wanted[] =>
   KIND_NAMES.flatMap((kind) => PAYLOADS.map((bytes) => ({ kind, bytes }))).filter(
     (one) =>
-      // A list of a hundred such items is larger than the input that a start may have.
+      // Leaves out lists whose hundred items exceed the limit of an input.
       one.bytes * (one.kind === 'map100' ? 100 : 1) < MAX_INPUT_BYTES && nameOf(one, mode).startsWith(only),
   );
 

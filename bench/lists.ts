@@ -1,5 +1,5 @@
 /**
- * `npm run bench:lists`: how long a page of a list takes, with each filter, also deep in a large table.
+ * `npm run bench:lists`: measures a page of a list with each filter, also deep in a large table.
  *
  * Owns: the table (many executions, some open and some failed), the pages, the figures. Does not own: what a
  * page reads (`lib/aws/dynamo-list.ts`), how the console is measured (`parts/first-view.ts`). The embedded

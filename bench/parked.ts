@@ -1,6 +1,6 @@
 /**
- * `npm run bench:parked`: the processor time and memory of an idle server on one machine, with many
- * executions that wait for a person, and how much one sweep of its supervisor reads.
+ * `npm run bench:parked`: measures processor time and memory of an idle server with many executions that wait
+ * for a person, and the reads of one sweep.
  *
  * Owns: the file with these executions, the measurement. Does not own: the server (`serve/`).
  *
@@ -83,7 +83,7 @@ async function startModels(file: string): Promise<string[]> {
   return ids;
 }
 
-/** Copies executions: everything of an execution has its id in its key and in its text. */
+/** Copies executions by replacing the id in all their keys and texts. */
 function copy(file: string, ids: readonly string[], executions: number): void {
   const db = new Sqlite(file);
   db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000');

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:profile`: where a function spends its processor time, by sampling a warm and busy one.
+ * `npm run bench:profile`: shows where a function spends its processor time, by sampling a warm and busy one.
  *
  * Owns: the sampling, and the attribution of each sample. Does not own: the total (`speed.ts`).
  *

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:reset`: compares a password reset by Steadfast with the same two requests by a queue and a
- * function, on one local cloud.
+ * `npm run bench:reset`: compares a password reset by Steadfast with one by a queue and a function, on one
+ * local cloud.
  *
  * Owns: both deployments, the order of requests, the time of a reset until its mail, and its cost. Does not
  * own: the work (`examples/password-reset`), units and prices (`parts/meter.ts`, `parts/prices.ts`).

@@ -1,5 +1,5 @@
 /**
- * Turns what the local cloud saw on the wire into what AWS would bill.
+ * Converts the local cloud's counted calls into units that AWS would bill.
  *
  * Owns: which call is which unit. Does not own: prices (`prices.ts`), the load (`load.ts`).
  *

@@ -1,5 +1,5 @@
 /**
- * How long the work that was in progress takes to complete after the table was unavailable.
+ * Measures how long work in progress takes to complete after an outage of the table.
  *
  * Owns: the outage, and the same work without one. Does not own: single faults (`../recover.ts`).
  *

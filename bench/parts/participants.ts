@@ -136,7 +136,7 @@ export interface Home {
   readonly isClosed: () => boolean;
 }
 
-/** Leaves nothing of theirs behind, however this process ends. */
+/** Makes the folder, and removes all of it however this process ends. */
 export function openHome(): Home {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-peers-'));
   // Servers that run as another user must be able to reach their own folders.
@@ -203,7 +203,7 @@ function launch(one: Participant, own: string): ChildProcess {
     execArgv: [...args],
     env: { ...process.env, TMPDIR: own },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // Only this process receives Ctrl-C, and then ends the others in order.
+    // A separate process group, so that only this process receives Ctrl-C and ends the others in order.
     detached: true,
   });
 }

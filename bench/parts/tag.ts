@@ -1,6 +1,5 @@
 /**
- * The cost that a tag in a workflow's `tags` adds to an execution: the same five steps with and without it,
- * counted on the wire.
+ * Measures the cost of a tag in a workflow's `tags`: the calls of the same five steps with and without it.
  *
  * Owns: the two runs, the limit. Does not own: the units (`meter.ts`).
  */

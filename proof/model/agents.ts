@@ -30,7 +30,7 @@ import { type Actor, copyOf, LANDED, COMPENSATED, type World } from './world.ts'
 type Of<Pc extends Actor['pc']> = Actor & { readonly pc: Pc };
 const NO: readonly string[] = [];
 
-/** A message arrives at an idle process; or any message, if messages are forged. */
+/** Delivers messages to idle processes: those in flight, or any message if messages are forged. */
 export function deliveries(ctx: Context, world: World, emit: Emit): void {
   const at = world.agents.indexOf(0);
   if (at < 0) return;
@@ -40,7 +40,7 @@ export function deliveries(ctx: Context, world: World, emit: Emit): void {
     const mask = 1 << bit;
     if (!config.forge && (world.messages & mask) === 0) continue;
     const hint = hintOf(bit);
-    // The queue keeps a delayed message until it is due.
+    // A delayed message is not delivered before it is due.
     if (!config.forge && ctx.decider.deliver(world, hint, LIFE_TICKS).early) continue;
     const next = copyOf(world);
     next.messages &= ~mask;
@@ -56,13 +56,10 @@ export function deliveries(ctx: Context, world: World, emit: Emit): void {
   }
 }
 
-/**
- * A container's process is dead with all that it started: only requests that it has sent may still take
- * effect.
- */
+/** Records the death of a container's process: only requests that it has sent may still take effect. */
 function mourned(ctx: Context, world: World, seat: Seat, actor: Actor, who: string, emit: Emit): void {
   if ((actor.pc !== 'perform' && actor.pc !== 'report') || !actor.own || actor.mode === 1) return;
-  // How long its hung request may take effect is not distinguished from that of an earlier attempt.
+  // A hung request is modelled like one of an earlier attempt.
   if (actor.pc === 'report' && actor.kind === 'timeout') return;
   const next = copyOf(world);
   place(ctx, next, seat, { pc: 'mourn', step: actor.step });
@@ -180,7 +177,8 @@ interface Answer {
   readonly kind: ReportKind;
   readonly fault?: true;
   /**
-   * The effect took place; the service has accepted the work; the request is under way for this many ticks.
+   * What the service does: the effect takes place, the work is accepted, or the request stays in transit for
+   * this many ticks.
    */
   readonly lands?: true;
   readonly job?: true;
@@ -209,7 +207,7 @@ const ANSWERS: readonly (readonly Answer[])[] = [
     { kind: 'permanent', fault: true },
   ],
 ];
-/** The answers of a service that accepts work and does it by itself. */
+/** The answers of a service that accepts work. */
 const ACCEPTING: readonly Answer[] = [
   { kind: 'accepted', job: true },
   { kind: 'lost', fault: true, job: true },
@@ -246,7 +244,7 @@ function perform(
   }
 }
 
-/** The answers that the service may give now. */
+/** The service's possible answers now. */
 function answersOf({ config }: Context, world: World, step: number, mode: number): readonly Answer[] {
   const always = ANSWERS[mode] ?? [];
   if (mode === 1) {

@@ -1,8 +1,6 @@
 /**
- * The model's codes: the questions to `decide` and its answers, as small numbers.
- *
- * Owns: the forms of questions and answers. Does not own: the questions (`agents.ts`,
- * `actors.ts`), the asking (`decider.ts`).
+ * Encodes questions to `decide` and its answers as small numbers. Owns: the types of questions and answers.
+ * Does not own: the questions (`agents.ts`, `actors.ts`), the asking (`decider.ts`).
  */
 
 import type { Report } from '../../lib/core/decisions/events.ts';
@@ -18,7 +16,7 @@ export const LIFE_TICKS = 2;
 
 export interface Stored {
   readonly exec: number;
-  /** One number for each step of the plan, in its order; 0: no record. */
+  /** The record's number for each step of the plan, in order; 0 if there is none. */
   readonly steps: readonly number[];
 }
 
@@ -34,7 +32,7 @@ export interface Hint {
 export interface Outcome {
   /** The execution's new record, or -1. */
   readonly exec: number;
-  /** The step that gets a new record, or -1, and that record. */
+  /** The step with a new record (or -1), and that record. */
   readonly step: number;
   readonly stepTo: number;
   /** Messages, one bit each (`slotOf`). */
@@ -46,7 +44,7 @@ export interface Outcome {
   readonly early: boolean;
   readonly what: string;
   readonly problems: readonly string[];
-  /** Work on the execution of a child step that comes before its record. */
+  /** Work on the child's execution that comes before the step's record. */
   readonly family?: FamilyWork;
   /** How the execution ended, for its parent. */
   readonly end?: ChildEnd;

@@ -1,9 +1,9 @@
 /**
  * The configurations: plans, numbers of processes, and possible faults in each.
  *
- * Owns: the list of `npm run model`. Each search closes; together they exceed a million states. All steps
- * have the same limits, so that H is one number: lease 9 s (over after one tick), pickup 10 s, settle 10 s, a
- * process lives two ticks.
+ * Owns: the list of `npm run model`. Each search is complete; together they have more than a million states.
+ * All steps have the same limits, so that H is one number: lease 9 s (over after one tick), pickup 10 s,
+ * settle 10 s, a process lives two ticks.
  */
 
 import type { Effect } from '../../lib/core/plan/agent.ts';
@@ -15,40 +15,38 @@ import { SETTLE_TICKS, TICK } from './times.ts';
 export interface ModelConfig {
   readonly name: string;
   readonly plan: Plan;
-  /** Agents' processes at once, for all steps together. */
+  /** The number of agents' processes, for all steps together. */
   readonly agents: number;
   readonly supervisors: number;
-  /** Bad or lost answers of outside services, in one execution. */
+  /** The most bad or lost answers of outside services in an execution. */
   readonly failures: number;
-  /**
-   * Any message may come at any time, not only those that were sent: any order, loss, repetition, forgery.
-   */
+  /** Whether any message may come at any time, not only sent ones: any order, loss, repetition, forgery. */
   readonly forge: boolean;
   readonly cancel: boolean;
-  /** The most pauses that the operator requests; the operator ends each. */
+  /** The most pauses by the operator; each is ended. */
   readonly pauses: number;
   /** The most retries of a failed execution. */
   readonly retries: number;
-  /** The execution of its child step. */
+  /** The configuration of its child step's execution. */
   readonly child?: ModelConfig;
   readonly isChild: boolean;
-  /** Any process may die at any point; without a limit. */
+  /** Whether any process may die at any point, any number of times. */
   readonly crash: boolean;
-  /** A process that dies may leave a worker that records its death, at any time after that. */
+  /** Whether a worker may record a process's death, at any time after it. */
   readonly deaths: boolean;
-  /** Messages are lost and delivered twice; without a limit. */
+  /** Whether messages are lost and delivered twice, any number of times. */
   readonly lossy: boolean;
-  /** A claim or a report may be written without its process knowing. */
+  /** Whether a write of a claim or report may have a lost answer. */
   readonly ambiguous: boolean;
   readonly heartbeats: boolean;
-  /** The execution's deadline may pass. */
+  /** Whether the execution's deadline may pass. */
   readonly deadline: boolean;
-  /** Supervisors evaluate at any time, not only at the wake time (an index that lags). */
+  /** Whether supervisors evaluate at any time, not only at the wake time (an index that lags). */
   readonly eagerSweeps: boolean;
-  /** Time passes. */
+  /** Whether time passes. */
   readonly time: boolean;
   readonly giveUp: boolean;
-  /** Properties that some state must have; otherwise the run shows nothing about them (`goals.ts`). */
+  /** Properties that some state must have; otherwise they are not tested (`goals.ts`). */
   readonly goals: readonly GoalName[];
 }
 
@@ -59,7 +57,7 @@ interface StepOptions {
   readonly undo?: 'none';
   readonly when?: AgentStep['when'];
   readonly tolerate?: true;
-  /** Its service may accept the work and do it by itself, for one tick. */
+  /** Whether its service may accept the work, and do it within one tick. */
   readonly accepts?: true;
 }
 
@@ -84,7 +82,7 @@ function planStep(name: string, after: readonly string[], options: StepOptions):
   };
 }
 
-/** All steps: those that follow an end without success come after the others. */
+/** All steps, on-failure steps last. */
 export const stepsOf = ({ steps, onFailure = [] }: Plan): readonly PlanStep[] => [...steps, ...onFailure];
 
 type Shape = Readonly<Record<string, readonly string[]>>;
@@ -109,7 +107,7 @@ export function planOf(
   return plan;
 }
 
-/** Adds a step that follows an end without success. */
+/** Adds an on-failure step. */
 function followedUp(plan: Plan, retries = 1): Plan {
   const onFailure = [planStep('f', [], { retries, undo: 'none' })];
   const followed: Plan = { ...plan, onFailure };
@@ -117,7 +115,7 @@ function followedUp(plan: Plan, retries = 1): Plan {
   return followed;
 }
 
-/** A step that is an execution of its own, and optionally one after it. */
+/** A plan with a child step, and optionally a step after it. */
 function familyPlan(child: Plan, then?: StepOptions): Plan {
   const kid = { kind: 'child', name: 'kid', after: [], plan: child, input: null, undo: 'required' } as const;
   const steps = then === undefined ? [kid] : [kid, planStep('b', ['kid'], then)];
@@ -175,14 +173,14 @@ const ONCE: StepOptions = { retries: 0 };
 const PROBED: StepOptions = { effect: 'probed' };
 const LONG: StepOptions = { retryMs: 2_400_000 };
 const SKIPPED: StepOptions = { when: { $eq: [{ $ref: 'input', path: ['flag'] }, false] } };
-/** Its service answers 202 and is probed later. */
+/** A step whose service accepts the work and is probed later. */
 const ACCEPTED: StepOptions = { ...ONCE, effect: 'probed', accepts: true };
 const TOLERATED: StepOptions = { tolerate: true };
 /** Replaces the first step if that has failed. */
 const FALLBACK: StepOptions = { when: { $eq: [{ $ref: 'outcome:a', path: [] }, 'failed'] } };
 const FORGED: Partial<ModelConfig> = { forge: true, crash: true };
 const LIVE: Partial<ModelConfig> = { crash: true, lossy: true };
-/** No supervisor, no fault, no time: the agents alone must bring it to its end (C1). */
+/** Without supervisors, faults and time: the agents alone must complete the execution (C1). */
 const ALONE: Partial<ModelConfig> = { supervisors: 0, time: false };
 
 const PAUSED: Partial<ModelConfig> = { ...FORGED, pauses: 1, goals: ['paused', 'begun', 'resumed'] };
@@ -204,7 +202,7 @@ const FAMILIES: readonly ModelConfig[] = [
   familyOf('child-retried', undefined, { retries: 1, goals: ['goes-on', 'child-done'] }, CHILD_FAILS),
 ];
 
-/** Configurations that the tests run, too. */
+/** Configurations that tests also run. */
 export const SMALL: readonly ModelConfig[] = [
   configOf('chain2-unaided', planOf('chain2'), ALONE),
   configOf('par2-unaided', planOf('par2'), ALONE),
@@ -215,7 +213,7 @@ export const SMALL: readonly ModelConfig[] = [
   configOf('one-paused', planOf('one', ONCE), { ...PAUSED, agents: 1 }),
 ];
 
-/** The long ones first, so that all processors are busy to the end. */
+/** The longest first, so that all processors are busy to the end. */
 export const CONFIGS: readonly ModelConfig[] = [
   configOf('chain2-forged', planOf('chain2'), { ...FORGED, failures: 1, cancel: true }),
   configOf('chain2-paused', planOf('chain2', ONCE), { ...PAUSED, agents: 1, failures: 1 }),
@@ -283,7 +281,7 @@ export const CONFIGS: readonly ModelConfig[] = [
   ...SMALL,
 ];
 
-/** Used only without a rule: with the rule, it has too many states. */
+/** Used only for an ablation, because it has too many states with the rule. */
 export const RACED: ModelConfig = familyOf(
   'child-raced',
   undefined,

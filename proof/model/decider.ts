@@ -1,9 +1,8 @@
 /**
- * Asks `decide` with numbers: interned records go in, interned records come out, and every answer is
- * remembered.
+ * Calls `decide` with interned records, interns the results, and caches every answer.
  *
- * Owns: the conversion of the model's state to a real snapshot and back. Does not own: rules (all come from
- * `rules.ts`), when something is asked (`agents.ts`, `actors.ts`).
+ * Owns: converting the model's state to a real snapshot and back. Does not own: the rules (`rules.ts`), the
+ * moves (`agents.ts`, `actors.ts`).
  */
 
 import { newExecution } from '../../lib/core/execution/start.ts';
@@ -44,7 +43,7 @@ import {
   TICK,
 } from './times.ts';
 
-/** The last random number before 1: every backoff is its longest. */
+/** The largest random number, so that every backoff is its longest. */
 const INPUTS = { writeId: 'w', now: NOW, random: 1 - 1e-9 } as const;
 const READ_NOW = { readAt: NOW } as const;
 
@@ -103,7 +102,7 @@ export class Decider {
   /**
    * The records as `decide` gets them.
    * @param own the step whose record bears the asker's token, or -1
-   * @param acted use the token of the attempt that a probe asks about, if there is one
+   * @param acted whether to use the token of the attempt that a probe is about, if there is one
    */
   snapshot({ exec, steps }: Stored, own = -1, acted = false): Snapshot {
     const records: Record<string, Step> = {};
@@ -215,7 +214,7 @@ export class Decider {
     return this.#answers.get(keyOf(stored, 6, 0, 0), () => this.#ask(this.snapshot(stored), event));
   }
 
-  /** @param command what the operator asks for */
+  /** @param command the operator's command */
   obey(stored: Stored, command: 'pause' | 'resume' | 'retry'): Outcome {
     const event = { type: command, commandId: 'c', reason: '', ...INPUTS } as const;
     return this.#answers.get(keyOf(stored, { pause: 8, resume: 9, retry: 10 }[command], 0, 0), () =>
@@ -223,13 +222,13 @@ export class Decider {
     );
   }
 
-  /** The result of an act on a child, or a child's notice: decided on what its asker has read. */
+  /** Decides on the result of an act on a child, or on a child's notice, with the caller's read. */
   hear(stored: Stored, event: FamilyEvent): Outcome {
     const key = `${keyOf(stored, 11, 0, 0)}${JSON.stringify(event)}`;
     return this.#answers.get(key, () => this.#ask(this.snapshot(stored), { ...event, ...INPUTS } as Event));
   }
 
-  /** The id of an execution's number; its place, if it takes the place of a child that must never begin. */
+  /** The number of an execution, or of a placeholder for a child that must never begin. */
   idOf(execution: Execution): number {
     return this.#idOfExecution(execution);
   }
@@ -329,7 +328,7 @@ export class Decider {
     });
   }
 
-  /** A claim that is decided but not yet written, `ticks` later: its lease counts from the write. */
+  /** A decided but unwritten claim, `ticks` later; its lease counts from the write. */
   laterClaim(id: number, ticks: number, life: number): number {
     return this.#moves.get(`claim${id}/${ticks}/${life}`, () => {
       const record = this.step(this.later('step', id, ticks)) as Step;

@@ -15,10 +15,10 @@ export interface Found {
 export interface Explored {
   readonly states: number;
   readonly edges: number;
-  /** Every reachable state was seen. */
+  /** Whether every reachable state was visited. */
   readonly closed: boolean;
   readonly violations: number;
-  /** States from which no end can be reached without a further fault. */
+  /** The number of states from which no end can be reached without a further fault. */
   readonly stuck: number;
   /** Goals of the run that no state meets. */
   readonly unreached: readonly string[];
@@ -27,7 +27,7 @@ export interface Explored {
 
 export interface Limits {
   readonly maxStates: number;
-  /** Stop at the first violation. */
+  /** Whether to stop at the first violation. */
   readonly firstOnly: boolean;
 }
 
@@ -105,7 +105,7 @@ export function explore<State>(machine: Explorable<State>, limits: Limits): Expl
   return { ...counts, closed, unreached: [...goals], ...(first && { first }) };
 }
 
-/** The labels on the way to a state, found by expanding each state on it again. */
+/** The labels on the path to a state, found by expanding the states on it again. */
 function traceTo<State>(
   machine: Explorable<State>,
   states: readonly string[],
@@ -124,7 +124,7 @@ function traceTo<State>(
   return labels.toReversed();
 }
 
-/** States that reach no end: a search backwards from the ends has not found them. */
+/** Finds the states that reach no end, by a search backwards from the ends. */
 function stuckStates(count: number, edges: { from: Numbers; to: Numbers }, ends: Numbers): number[] {
   const starts = new Int32Array(count + 1);
   for (let at = 0; at < edges.to.length; at += 1) {

@@ -35,7 +35,7 @@ type EmitFamily = (next: Family, label: string, fault: boolean, problems: readon
 type Touching = Actor & { readonly pc: 'family' };
 
 const NO: readonly string[] = [];
-/** The child whose place nobody can take again. */
+/** The index of the child step in its parent's plan. */
 const KID = 0;
 const FRESH = { life: 'l', writeId: '' } as const;
 
@@ -81,7 +81,10 @@ export class FamilyMachine implements Explorable<Family> {
     };
   }
 
-  /** An undo that failed for good is an incident with a deadline, wherever it is. */
+  /**
+   * Whether the state is an end: an undo that failed permanently counts as one, because its incident has a
+   * deadline.
+   */
   isEnd({ parent, child }: Family): boolean {
     if (child === undefined) return this.#parent.isEnd(parent);
     const { decider } = this.#child.ctx;
@@ -143,7 +146,7 @@ export class FamilyMachine implements Explorable<Family> {
     emit(next, `${ticks} ticks pass`, false, NO);
   }
 
-  /** A child's process is about to announce its end: it notifies the parent first. */
+  /** Notifies the parent, before a child's process announces the end. */
   #tell(family: Family, seat: Seat, actor: Actor, emit: EmitFamily): void {
     if (actor.pc !== 'write' || actor.told === true) return;
     const { end } = this.#child.ctx.decider.outcomes.at(actor.out);
@@ -163,7 +166,7 @@ export class FamilyMachine implements Explorable<Family> {
   }
 
   /**
-   * Executes the decision on the child; then the process records it, on the condition of what it had read.
+   * Executes the decision on the child; then the process records it, with its earlier read as the condition.
    */
   #touch(family: Family, seat: Seat, actor: Touching, emit: EmitFamily): void {
     const { ctx } = this.#parent;

@@ -1,5 +1,6 @@
 /**
- * Small numbers for values: equal values get the same number, so that a state of the model is a short text.
+ * Maps values to small numbers, equal values to the same number, so that a state of the model is a short
+ * text.
  */
 
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
@@ -36,7 +37,7 @@ export class Interner<Value> {
   }
 }
 
-/** Remembers the answers of a pure function. */
+/** Caches the answers of a pure function. */
 export class Memo<Value> {
   readonly #known = new Map<string, Value>();
 

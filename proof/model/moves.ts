@@ -1,5 +1,5 @@
 /**
- * Moves that all processes share: writing on a condition, losing the race for it, evaluating, dying.
+ * Moves that all processes share: conditional writes, lost races, evaluations, deaths.
  *
  * Owns: the effect of one write on every process that was about to write the same record. Mirrors
  * `lib/engine/commit.ts` (write, then send), `lib/engine/reconcile.ts` (evaluate, write, evaluate again;
@@ -29,7 +29,7 @@ export type Emit = (next: World, label: string, fault: boolean, problems: readon
 export const place = ({ cast, config }: Context, world: World, seat: Seat, actor: Actor | null): void => {
   const id = cast.idOf(actor && thin(config, seat, actor));
   if (seat === 'operator') {
-    // A lost command was requested nevertheless.
+    // A command counts as requested even if it is lost.
     if (id === 0 && cast.at(world.operator)?.pc === 'write') settle(cast.at(world.operator), world);
     world.operator = id;
   } else world[seat.list][seat.at] = id;
@@ -68,14 +68,12 @@ function thin({ forge }: ModelConfig, seat: Seat, actor: Actor): Actor | null {
 export const leasedAt = ({ decider }: Context, world: World, step: number): boolean =>
   isLeased(decider.step(world.steps[step] as number));
 
-/** Sends are hints: they add to what is in flight, unless any message may come at any time anyway. */
+/** Adds sent messages to those in flight, unless any message may come at any time. */
 export const send = ({ config }: Context, world: World, sends: number): void => {
   if (!config.forge) world.messages |= sends;
 };
 
-/**
- * One conditional write whose condition is true, then its sends. The writer's seat is empty or keeps its own.
- */
+/** Makes a conditional write whose condition is true, then its sends. */
 export function commit(ctx: Context, world: World, out: Outcome, claim: boolean): readonly string[] {
   const problems = [...out.problems, ...ctx.judge.write(world, out, claim)];
   if (out.exec >= 0) world.exec = out.exec;
@@ -87,7 +85,7 @@ export function commit(ctx: Context, world: World, out: Outcome, claim: boolean)
   return book.length === 0 ? problems : [...problems, ...book];
 }
 
-/** A process that was about to write the same record has lost: it reads again. */
+/** Makes every process that was about to write the same record read again. */
 function overtake(ctx: Context, world: World, exec: boolean, step: number, claim: boolean): void {
   const change = (id: number, seat: Seat): number => {
     const actor = ctx.cast.at(id);
@@ -103,7 +101,7 @@ function overtake(ctx: Context, world: World, exec: boolean, step: number, claim
   if (world.operator === 0) return;
   const asked = ctx.cast.at(world.operator);
   world.operator = change(world.operator, 'operator');
-  // The operator's request reads again and asks again.
+  // The operator's request also reads and decides again.
   if (world.operator !== 0 || asked?.pc !== 'write') return;
   if (asked.from === 'cancel') world.canceled = 0;
   if (asked.from === 'pause') world.paused -= 1;
@@ -112,7 +110,7 @@ function overtake(ctx: Context, world: World, exec: boolean, step: number, claim
 
 const MAY_BE_CANCELED: ReadonlySet<string> = new Set(['running', 'paused']);
 
-/** Forgets what can no longer matter. */
+/** Removes details that can no longer matter. */
 export function tidy({ config, decider }: Context, world: World): void {
   const { status } = decider.execution(world.exec);
   if (!MAY_BE_CANCELED.has(status) && world.operator === 0) {
@@ -159,7 +157,7 @@ function overtaken(
     case 'report':
       if (actor.step === step) {
         const own = actor.own && !claim;
-        // Its report will be refused, and it has nothing else to do.
+        // Its report will be refused, and it has no other work.
         const idle = actor.pc === 'report' || actor.mode === 1;
         if (!own && idle && ctx.decider.rules.anyToken !== true) return null;
         return { ...actor, own, unread: 'read', sends: 0 };
@@ -224,7 +222,7 @@ export function land(
 }
 
 /**
- * The process is gone; a request that it has sent may still take effect until its process deadline and the
+ * Removes the process. A request that it has sent may still take effect until its process deadline plus the
  * settle time.
  */
 export function die(world: World, actor: Actor): void {
@@ -237,7 +235,7 @@ export const affectedText = ({ decider }: Context, bits: number): string =>
     ? (decider.affectedOf(bits) as readonly string[]).join('+') || 'set-wake-time'
     : 'all';
 
-/** A parent learns of its child's end before the write that records that it was announced. */
+/** Whether the parent must still be notified, before the end is recorded as announced. */
 export function isUntold({ decider, config }: Context, actor: Actor): boolean {
   return (
     config.isChild &&

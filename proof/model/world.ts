@@ -58,9 +58,9 @@ export type Actor =
         | 'retry'
         | (Attempt & { readonly attempt: number });
       readonly affected: number;
-      /** The parent got a notice of the end that it is about to announce. */
+      /** Whether the parent was notified of the end that is about to be announced. */
       readonly told?: true;
-      /** Another process wrote there, which it learns after the notice. */
+      /** Whether another process wrote there meanwhile. */
       readonly beaten?: true;
     };
 

@@ -1,5 +1,5 @@
 /**
- * Executions in one lane, each with one step that an external party ends: three executions in a lane of two.
+ * The scene of a lane: executions with one step that an external party ends.
  *
  * Owns: which processes may begin, and the invariants. The observer is the step in the lane: while it is
  * open, or is undone, the execution acts.
@@ -51,7 +51,7 @@ export interface LaneOptions {
 
 const nameOf = ({ execution }: Snapshot): string => (execution.input as { name: string }).name;
 
-/** Whether the execution acts in the lane, as far as its own records say. */
+/** Whether the execution acts in the lane, by its own records. */
 const acts = ({ execution: { status, lane, epoch } }: Snapshot): boolean =>
   !isTerminal(status) && lane?.admitted === epoch;
 
@@ -76,7 +76,7 @@ const schedulerOf = (atMost: number, ports: Ports) => ({
   pauses: new Map(),
 });
 
-/** An external party ends an open step, well or not. */
+/** The answers of an external party to an open step: success or failure. */
 function answersTo(state: Snapshot, { atMost, retries }: LaneOptions, done: Done): readonly Beginning[] {
   if (!isOpen(state)) return [];
   const name = nameOf(state);

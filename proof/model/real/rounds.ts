@@ -1,6 +1,6 @@
 /**
- * A step that is repeated, whose rounds an external party ends: it may say that there is more, or that it
- * failed; the execution may be canceled, and retried.
+ * The scene of rounds: an external party ends each, as the last one, with more to come, or with a failure;
+ * the execution may be canceled and retried.
  *
  * Owns: which processes may begin, and the invariants. The observer reads the executions of the rounds.
  */
@@ -56,7 +56,7 @@ const roundsIn = (all: readonly Snapshot[]): readonly Snapshot[] =>
     .filter((state) => numberOf(state) !== undefined)
     .toSorted((one, other) => Number(numberOf(one)) - Number(numberOf(other)));
 
-/** Whether it took the place of a round that must not begin. */
+/** Whether it is a placeholder for a round that must not begin. */
 const isPlaceHolder = ({ execution: { status }, steps }: Snapshot): boolean =>
   status === 'canceled' && Object.keys(steps).length === 0;
 
