@@ -114,7 +114,9 @@ export class OwnProcess {
     return this.#startedAs === 'ready';
   }
 
-  /** Waits until the process can take calls or never will. Its silence counts from now: it may have frozen. */
+  /**
+   * Waits until the process can take calls or never will. Its silence counts from now; it may have frozen.
+   */
   async awaited(signal?: AbortSignalLike): Promise<void> {
     if (this.#startedAs !== undefined) return;
     if (this.#awaitedBy === 0) this.#aliveAt = this.#options.now();
