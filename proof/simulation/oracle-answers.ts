@@ -9,6 +9,7 @@
 import { asIncident, type Incident, isOpen, questionKey } from '../../lib/core/records/question.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
+import { FIRST_KEPT } from '../../lib/core/step/history.ts';
 import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import type { Attempt, Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
@@ -33,13 +34,25 @@ export const wrongIn = (record: Step | undefined): Attempt | undefined => {
  * The latest attempt, if an earlier one reported done work with an invalid output, and none since then gave
  * an output, was undone, or found that nothing was done: then the work is in effect.
  */
-function triedSinceDone({ attempts, key }: Step): Attempt | undefined {
+function triedSinceDone(record: Step): Attempt | undefined {
+  const { attempts, key } = record;
   const last = attempts.findLast(({ mode }) => mode !== 'undo');
   const at = attempts.findLastIndex(isWrong);
   const after = attempts.slice(at + 1);
-  const isOver = after.some(({ outcome }) => OVER.has(outcome));
+  const isOver =
+    after.some(({ outcome }) => OVER.has(outcome)) || (last !== undefined && mayBeOver(record, at, last));
   return at < 0 || isOver || (attempts[at]?.key ?? 1) !== key ? undefined : last;
 }
+
+/**
+ * True if one of the attempts left out of the history may have found that nothing was done: the step was
+ * performed anew, and its record knows of no invalid output any more (seed 6247).
+ */
+const mayBeOver = ({ attempts, leftOut, wrongAnswer }: Step, at: number, last: Attempt): boolean =>
+  leftOut !== undefined &&
+  at < FIRST_KEPT &&
+  wrongAnswer === undefined &&
+  last.number > (attempts[at]?.number ?? 0);
 
 const OVER: ReadonlySet<Attempt['outcome']> = new Set(['done', 'not-done', 'compensated']);
 
