@@ -103,8 +103,8 @@ function exitSaid(one: Past, exits: readonly LogLine[]): string | undefined {
   return exit && `: its process ended with exit code ${String(exit.entry['exitCode'])}`;
 }
 
-/** Matches the logical id of a function that hosts several agents; the id does not name them. */
-const OF_HOST = /AgentsHost[a-z0-9]+Function[0-9A-F]{8}$/u;
+/** The logical id of a function that hosts several agents; in it the host's name, without dashes. */
+const OF_HOST = /AgentsHost([a-z0-9]+)Function[0-9A-F]{8}$/u;
 
 /**
  * Lambda's line about the death of a process that may have been this attempt's. It names no attempt, so the
@@ -117,7 +117,7 @@ function deathSaid(one: Past, agent: string | undefined, deaths: readonly LogLin
   const own = found.find(({ source }) => ofAgent.test(source));
   const death = own ?? found.find(({ source }) => OF_HOST.test(source));
   if (death === undefined) return undefined;
-  const whose = death === own ? agent : 'a host of several agents';
+  const whose = death === own ? agent : `the host '${OF_HOST.exec(death.source)?.[1]}'`;
   const how = String(death.entry['message']).replace(
     /^RequestId: \S+ (Error: Runtime exited with error: )?/u,
     '',

@@ -1,7 +1,4 @@
-/**
- * data-processing: for each object in S3 reads its size and detects its content in parallel, then writes one
- * record.
- */
+/** data-processing: reads the size of each object in S3 beside what is seen on it, then writes one record. */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

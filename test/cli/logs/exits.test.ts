@@ -73,7 +73,7 @@ it('of a process that had no time to write are read from the local cloud’s lin
   ]);
 });
 
-it('of a process that hosts several agents name none of them', async () => {
+it('of a process that hosts several agents name the host, and none of them', async () => {
   const error = { errorType: 'Runtime.ExitError', errorMessage: `RequestId: r1 Error: ${KILLED}` };
   const text = platformLine({ ok: false, kind: 'exit', error } as const, 'r1', new Date(AT + 14)) ?? '';
   const view = { steps: [{ name: 'charge', agent: 'pay' }] } as unknown as ExecutionView;
@@ -81,9 +81,7 @@ it('of a process that hosts several agents name none of them', async () => {
     exitLines('e1')(text, 'App-AppAgentsHostsharedFunction0123ABCD')!,
   ];
   const { past: said } = await withExits(reasons, view, { next });
-  expect(said[2]?.what).toBe(
-    `${SILENT} (a process of a host of several agents ended meanwhile: signal: killed)`,
-  );
+  expect(said[2]?.what).toBe(`${SILENT} (a process of the host 'shared' ended meanwhile: signal: killed)`);
 });
 
 it('reads no log where nothing went silent, and says the same where none can be read', async () => {
