@@ -19,7 +19,7 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
 import { Duration, Lazy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { ENV } from '../aws/names.ts';
+import { DEFAULT_SWEEP_EVERY_MS, ENV } from '../aws/names.ts';
 import { addFunction, type SharedSettings } from './function.ts';
 import type { SupervisorSettings } from './supervisor-settings.ts';
 
@@ -44,6 +44,7 @@ export class SupervisorClock extends Construct {
     const { settings, release, ...shared } = props;
     const { supervisors, reservedConcurrency } = settings;
     const once = { retryAttempts: 0, maxEventAge: TICK };
+    const sweepEveryMs = settings.sweepEvery.toMilliseconds();
     this.function = addFunction(this, {
       ...shared,
       description: 'Steadfast supervisor: finds what is due once a minute',
@@ -51,7 +52,8 @@ export class SupervisorClock extends Construct {
       environment: {
         ...shared.environment,
         [ENV.release]: Lazy.string({ produce: release }),
-        [ENV.sweepEveryMs]: String(settings.sweepEvery.toMilliseconds()),
+        // A full stack's queues leave little room in the environment: its default is not said.
+        ...(sweepEveryMs === DEFAULT_SWEEP_EVERY_MS ? {} : { [ENV.sweepEveryMs]: String(sweepEveryMs) }),
       },
       ...(reservedConcurrency === 'unreserved' ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...once,
