@@ -14,8 +14,8 @@ export interface About extends QuestionSubject {
 }
 
 /**
- * Prints 'amount: 5200, hotel: Ritz · hotel-booking · in trip · bookingId: 4711', with the values to decide
- * on first.
+ * Prints 'amount: 5200, hotel: Ritz · hotel-booking · in trip · bookingId: 4711', with the values to
+ * decide on first.
  */
 export const aboutText = ({ workflow, tags = {}, root, shown = {} }: About): string =>
   [pairsText(shown), workflow, pairsText(tags), root === undefined ? '' : rootText(root)]

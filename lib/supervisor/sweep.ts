@@ -86,7 +86,7 @@ const TURNS_AGAIN_MS = 1_000;
  * tick), …
  */
 const FIRST_VISIT = 2;
-/** … and for how many sweeps work must be overdue there: then no supervisor can be at work in that shard. */
+/** … and for how many sweeps work must be overdue there: then no supervisor can be at work in it. */
 const MISSED_SWEEPS = 1.5;
 
 /** Makes one tick: sweeps until the next one while something is due. @returns the sweeps made */

@@ -1,6 +1,6 @@
 /**
- * Offers the control over HTTP with JSON, under `/_local/…` on the main port. Does not own: what the calls do
- * (control.ts).
+ * Offers the control over HTTP with JSON, under `/_local/…` on the main port. Does not own: what the calls
+ * do (control.ts).
  *
  * Invariants
  * - I1 only a page or program of this machine may call: servers.ts refuses a foreign Host, this file a

@@ -1,6 +1,6 @@
 /**
- * Evaluates CloudFormation intrinsics (Ref, Fn::GetAtt, Fn::Sub, …) to plain values. Pure. Does not own: the
- * values of Refs and attributes (resource-types.ts, through `Scope`), reading files.
+ * Evaluates CloudFormation intrinsics (Ref, Fn::GetAtt, Fn::Sub, …) to plain values. Pure. Does not own:
+ * the values of Refs and attributes (resource-types.ts, through `Scope`), reading files.
  *
  * Invariants
  * - I1 every value is fully resolved, or refused with an error that names the resource, the property and

@@ -118,7 +118,7 @@ export interface AskPersonOptions {
 }
 
 /**
- * Asks a person, who decides how to go on (retry, another input, an output by hand, undo, …). If there is no
+ * Asks a person, who decides how to go on (retry, another input, an output by hand, undo). If there is no
  * answer `within` that time, the steps that acted are undone, or left as they are (`otherwise: 'keep'`).
  * @example recovery: [retry(3), askPerson({ within: '1d', otherwise: 'keep' })]
  * @throws SteadfastError `bad-duration`, `bad-option`

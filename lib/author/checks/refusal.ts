@@ -69,7 +69,7 @@ const TOO_EARLY = /^Cannot read properties of undefined \(reading '(?:output|tok
 const UNDECLARED = /^Cannot access '(.*)' before initialization/;
 
 /**
- * V8's message about `w.input.items.forEach(…)`: every field of a reference is a reference, never a function.
+ * V8's message about `w.input.items.forEach()`: every field of a reference is a reference, never a function.
  */
 const METHOD = /\.([a-zA-Z]+) is not a function$/;
 

@@ -207,8 +207,8 @@ function takesNull(known: Known | undefined): boolean {
 }
 
 /**
- * Returns the values that a step's condition guarantees: `exists(…)`, also as one of several that must all be
- * true.
+ * Returns the values that a step's condition guarantees: `exists(…)`, also as one of several that must all
+ * be true.
  */
 const promisedBy = (step: PlanStep, plan: Plan): Reference[] =>
   impliedBy(step.when, plan).flatMap((condition) => {

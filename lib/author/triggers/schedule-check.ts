@@ -1,8 +1,8 @@
 /**
  * Checks a schedule by the rules of EventBridge Scheduler, before anything is deployed or served.
  *
- * Owns: the fields of `cron(…)` and `rate(…)`, the time zone, and the messages. Does not own: when a schedule
- * is due (`serve/schedules.ts`; on AWS the service).
+ * Owns: the fields of `cron(…)` and `rate(…)`, the time zone, and the messages. Does not own: when a
+ * schedule is due (`serve/schedules.ts`; on AWS the service).
  *
  * https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html
  */

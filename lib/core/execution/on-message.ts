@@ -102,7 +102,7 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   if (event.notBefore !== undefined) return deferDelivered(state, work, event.notBefore, event);
   const step = claimed(work, state, event);
   // The claim brings the wake time forward: a deferred step's may be far off, and so may that of a step whose
-  // lease ends early with its process. The claim cannot know how far others have put it off, because it read
+  // process ends before its lease. The claim cannot know how far others have put it off, because it read
   // a long execution only in part or before other steps were finished; but no write puts it off farther than
   // its own step's H.
   const leaseEndAt = leaseEndsAt(step.leaseUntil ?? event.processDeadlineAt);
@@ -252,8 +252,8 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
 }
 
 /**
- * Records the death of a process. Under the lease it ends the attempt; later it only changes a time, without
- * a lease.
+ * Records that the attempt's process is dead. Under the lease this ends the attempt; later it only changes a
+ * time, without a lease.
  */
 export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process-died'>): Decision {
   const planStep = agentStep(plan, event.step);

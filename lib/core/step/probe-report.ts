@@ -208,7 +208,7 @@ function withoutProbe(ending: Ending, vain: StepChanges): Step {
 
 /** The pause before the first probe, if the service does not ask for another one … */
 const FIRST_ASK_MS = 30_000;
-/** … and, before each later one, the part of the time since then: long work is probed less and less often. */
+/** … and, before each later one, the part of the time since: long work is probed less and less often. */
 const PART_OF_AGE = 0.1;
 
 const paceMs = (wishMs: number): number => Math.min(Math.max(wishMs, MIN_ASK_AFTER_MS), MAX_ASK_AFTER_MS);

@@ -88,7 +88,7 @@ export class InterruptedError extends Error {
 
 /** Stands for an answer that cannot leave its process: the work is done, and its output is lost. */
 export class Unsendable {
-  /** Why the answer cannot leave its process. */
+  /** Why it cannot leave. */
   readonly message: string;
 
   constructor(message: string) {
