@@ -110,10 +110,13 @@ function withAgentTimeout(template: Json, seconds: number): Json {
 /** Sets the time between two sweeps in the template, as the stack's setting does. */
 function withSweepEvery(template: Json, ms: number): Json {
   const copy = structuredClone(template) as unknown as { Resources: Record<string, Declared> };
-  const settings = Object.values(copy.Resources).map(({ Properties }) => variablesOf(Properties));
-  const supervisors = settings.filter((variables) => variables[ENV.sweepEveryMs] !== undefined);
+  const isSupervisor = ({ Type, Metadata }: Declared): boolean =>
+    Type === 'AWS::Lambda::Function' && /\/Supervisor\/Function\//.test(Metadata?.['aws:cdk:path'] ?? '');
+  const supervisors = Object.values(copy.Resources).filter(isSupervisor);
   if (supervisors.length === 0) throw new Error('no supervisor in the template');
-  for (const variables of supervisors) variables[ENV.sweepEveryMs] = String(ms);
+  for (const { Properties } of supervisors) {
+    Properties['Environment'] = { Variables: { ...variablesOf(Properties), [ENV.sweepEveryMs]: String(ms) } };
+  }
   return copy as unknown as Json;
 }
 
