@@ -79,7 +79,7 @@ const WORK_MS = 50_000;
 const SPARE_MS = 6_000;
 const TICK_MS = 60_000;
 const PICKUP_MS = 3_000;
-/** In a quiet system a supervisor has to be called first. */
+/** The extra time in a quiet system, where a supervisor must be called first. */
 const QUIET_SPARE_MS = 10_000;
 
 interface Case {
@@ -130,8 +130,8 @@ async function main({ n, rounds, json, only = '', save: isSaved }: Options): Pro
 }
 
 /**
- * Uses a deployment of its own, because messages that were struck in one round return to the queue long after
- * it.
+ * Uses a separate deployment, because the messages of a round's killed processes return to the queue long
+ * after that round.
  */
 async function strikeOnce(one: Case, n: number, phase: number): Promise<Followed[]> {
   const stage = await setStage({ batchSize: 1, processes: n + 4, schedules: true, capacity: false });
@@ -193,7 +193,10 @@ async function measure(
 const warmQuiet = async (stage: Stage): Promise<unknown> =>
   stage.ended(await stage.start('naps3', { ms: 0 }));
 
-/** The clock is not triggered here: the supervisor that notices was called, or comes with a tick. */
+/**
+ * Does not trigger the clock: the supervisor that notices the fault was called by a process, or comes with a
+ * tick.
+ */
 async function strikeQuiet(stage: Stage): Promise<Followed> {
   const id = await stage.start('naps3', { ms: WORK_MS });
   await allClaimed(stage, [id]);

@@ -60,7 +60,10 @@ const IN_THE_WAY: Readonly<Record<Way, Readonly<Record<'dynamodb' | 'queueToFunc
   queue: { dynamodb: 0, queueToFunction: 1 },
 };
 
-/** Compiled, and as fast as in a process that has run for some minutes. */
+/**
+ * The number of resets after which the code is compiled, and as fast as in a process that has run for some
+ * minutes.
+ */
 const WARM_RESETS = 150;
 
 async function assembly(folder: string): Promise<string> {

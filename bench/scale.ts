@@ -92,7 +92,7 @@ function save(report: ScaleReport): void {
   keep('scale', { scale: { ...report, series, limits: scaleVerdicts({ series }) } });
 }
 
-/** Each part has a deployment of its own, so that no leftovers reach another part. */
+/** Each part has a separate deployment, so that its leftovers do not affect another part. */
 async function measure(part: Part, quick: boolean): Promise<Series[]> {
   if (part === 'plans') return [planSizes()];
   const capacity = part !== 'due';

@@ -30,7 +30,7 @@ import { speedVerdicts } from './parts/verdicts.ts';
 export interface LoadFigures {
   readonly inFlight: number;
   readonly batchSize: number;
-  /** Absent: the default, which is direct. */
+  /** How functions call AWS. @default direct */
   readonly transport?: Transport;
   readonly steps: number;
   readonly stepsPerSecond: number;
@@ -138,8 +138,8 @@ const chosen = ({ onlyPeers }: Options): string[] =>
   typeof onlyPeers === 'string' ? onlyPeers.split(',') : [];
 
 /**
- * Most of a minute per round, and ours takes half of that. Each engine first runs for as long as V8 takes to
- * compile ours: after 600 executions a step still takes half as much processor time again as after 3,000.
+ * A round takes most of a minute, half of it for our engine. Each engine first runs 3,000 executions, as many
+ * as V8 needs to optimise ours: after 600, a step still takes 1.5 times the processor time.
  */
 const BESIDE = { single: 50, executions: 600, warmUp: 3_000, inFlight: 64 } as const;
 

@@ -7,10 +7,10 @@
  */
 'use strict';
 
-/** As `engines` in package.json says. */
+/** The same version as `engines` in package.json. */
 var NEEDED = '20.19.0';
 
-/** @returns what to do about it, or nothing where the version is good. */
+/** @returns a sentence about what to do, or nothing if the version is new enough */
 function problemWith(version) {
   var is = version.split('.').map(Number);
   var needed = NEEDED.split('.').map(Number);

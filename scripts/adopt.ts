@@ -127,7 +127,8 @@ async function main(): Promise<number> {
   }
   const startedAt = Date.now();
   if (values.node !== undefined) await within('node', () => useNode(values.node ?? ''));
-  // The reader of README packs the package as well: if no other project needs the tarball, it is built once.
+  // The project that follows README packs the package itself, so it is not built here if no other project
+  // needs it.
   const isForReader = values.only.join() === 'printed';
   let made = isForReader ? NOT_PACKED : await within('package', () => pack(ROOT, '.'));
   const onPacked = async (clone: string): Promise<void> => {

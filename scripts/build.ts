@@ -215,7 +215,7 @@ for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   }
 }
 
-// Applications load this one, and no other package with it.
+// The client for applications: one file without other packages.
 await build({
   absWorkingDir: ROOT,
   entryPoints: ['lib/client.ts'],
@@ -230,7 +230,7 @@ await build({
 // Keeps one class of errors for `instanceof`, shared by the client that `startCloud` returns.
 writeFileSync(join(DIST, 'lib/api/typed-client.js'), "export { createClient } from '../client.js';\n");
 
-// A single file: no other module shares its parts.
+// The cloud becomes a single file, because no other module needs its parts.
 await joined(CLOUD, [basename(CLOUD)], (path) => path.startsWith('./'));
 for (const name of ['control', 'kill-plan', 'random', 'random-kills'])
   rmSync(join(DIST, dirname(CLOUD), `${name}.js`));
@@ -256,14 +256,15 @@ const { outputFiles } = await build({
   define: { 'import.meta.dirname': '__dirname' },
   plugins: [
     {
-      // It starts programs that are beside it, so it exists once, as an ES module that `import()` loads.
+      // The local cloud starts programs beside its own file, so that file exists once, as an ES module that
+      // `import()` loads.
       name: 'one-cloud',
       setup: (bundling) => {
         bundling.onResolve({ filter: /\/server\/start-server\.js$/ }, () => ({
           path: '../bin/test-server.js',
           external: true,
         }));
-        // It is rarely loaded, by `import()`, so it exists once for both kinds.
+        // This module is rarely loaded, and by `import()`, so one file serves both kinds of modules.
         bundling.onResolve({ filter: /\/ready\/work\.js$/ }, () => ({
           path: '../lib/ready/work.js',
           external: true,

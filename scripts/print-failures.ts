@@ -10,7 +10,7 @@ that the product gives. Any other is your agent's: the \`code\` of what it threw
 Errors of the HTTP API are in [HTTP.md](HTTP.md#errors). \`npm run docs\` prints this page.
 `;
 
-/** Where each code is, by its letters: a reader has a code and not its section. */
+/** An alphabetical index of the codes: a reader has a code, and does not know its section. */
 const index = (): string => {
   const links = FAILURE_CODES.flatMap(({ heading, rows }) =>
     rows.map(

@@ -64,7 +64,7 @@ function standIn(name: string, names: readonly string[]): string {
     `function ${one}(...given) { return new.target ? Reflect.construct(load('${one}'), given) : load('${one}')(...given); }`;
   if (ON_DEMAND.includes(name)) {
     const data = name === DYNAMODB ? dataOf : () => undefined;
-    // A class is defined only after its line, and the others extend this one.
+    // Puts the base class first: a class can be extended only after its definition.
     const ordered = named.toSorted(
       (one, other) => Number(other === DYNAMODB_ERROR) - Number(one === DYNAMODB_ERROR),
     );

@@ -24,7 +24,7 @@ describe('docs/openapi.json', () => {
   it('describes fields as the comments of their types do, also of types that these are made of', () => {
     const { IncidentView, ...others } = typeSchemas(['IncidentView', 'PauseOptions']);
     expect(IncidentView?.properties).toMatchObject({
-      otherwise: { description: 'The choice that holds when the time is over.' },
+      otherwise: { description: 'The choice that applies when the time is over.' },
       number: { type: 'integer' },
     });
     const requested = withComments('PauseOptions', {

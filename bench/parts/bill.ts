@@ -60,14 +60,15 @@ const UNITS_A_MB = 128;
 /** A table with fewer records is small, and read hourly (`lib/supervisor/audit.ts`). */
 const SMALL_TABLE = 50_000;
 const RUNS_A_DAY = 96;
-/** From this many steps a minute on, something is open at any time. */
+/** From this many steps a minute on, at least one execution is always open. */
 const NEVER_IDLE = 4;
 /** A start in a quiet system calls a supervisor for ten seconds. */
 const CALLED_SECONDS = 10;
-/** A second supervisor checks and exits. */
+/** How long a second supervisor runs: it finds the first one and exits. */
 const LOOK_SECONDS = 0.5;
 /**
- * The names that a deployment writes without faults. Any other one is charged only in the hours of its fault.
+ * The number of metric names that a deployment without faults writes. Other metrics are charged only for the
+ * hours in which their fault occurs.
  */
 export const METRICS = { idle: 9, busy: 15, carriedOn: 1 } as const;
 const RECEIPTS_A_MINUTE = 3;

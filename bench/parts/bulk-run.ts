@@ -38,7 +38,7 @@ export interface BulkRun {
   /** The time from the confirmation until each execution got the command, and until each had ended. */
   readonly toldMs: number;
   readonly endedMs: number;
-  /** The store of the cloud, and the ids, for further questions. */
+  /** The duration of the whole run. */
   readonly seconds: number;
 }
 

@@ -18,7 +18,7 @@ export interface Machine {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** When and under what load a separately measured part of a section was taken. */
+/** When, at which commit and under which load a part of a section was measured separately. */
 export type Taken = Pick<Machine, 'at' | 'commit' | 'load'>;
 
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -24,7 +24,8 @@ const OUTAGE_MS = 60_000;
 const IN_FLIGHT = 64;
 const WARM = 100;
 /**
- * How long each execution's one step works. Eight processes complete them more slowly than they are started.
+ * How long the only step of each execution works. Executions start faster than eight processes can do this,
+ * so work is in progress when the table is killed.
  */
 const WORK_MS = 100;
 const SETTINGS = { batchSize: 1, processes: 8, schedules: true, capacity: false } as const;

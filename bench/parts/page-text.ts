@@ -21,7 +21,9 @@ export const SERVE = `\`steadfast serve\` on its own, \`-- --only-peers serve,db
 Of its time in process SQLite takes 34 %, items and rows 18, garbage 17, engine, roles and decisions 15, the API 5. Half of what
 HTTP adds is the client's \`fetch\`.`;
 
-/** @param untouched what no host saves of a million steps, in dollars */
+/**
+ * @param untouched the part of the price of a million steps, in dollars, that sharing a host does not change
+ */
 export const oneHostUnderLoad = (
   untouched: string,
 ): string => `Under load a host is no cheaper than at rest, because it takes one message an invocation: a message of a batch is acknowledged only

@@ -5,9 +5,9 @@
  * Owns: several deployments in parallel, each idle before each start, and spreading the starts over the
  * minute between two ticks. Does not own: striking and following an execution (`../recover.ts`).
  *
- * Nothing is scaled: ticks come once a minute, and a supervisor that stays has its whole minute. Waiting
- * until all supervisors have exited takes the time; so several deployments run at once, and share only the
- * machine.
+ * Nothing is scaled: ticks come once a minute, and a supervisor that stays has its whole minute. Most of the
+ * time goes into waiting until all supervisors have exited. So several deployments run at once; they share
+ * only the machine.
  */
 
 import { setStage, type Stage } from './stage.ts';

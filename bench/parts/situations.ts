@@ -41,8 +41,8 @@ const IDLE_TICKS = 20;
 /** The number of executions that wait for a person, and then of those that wait for a time. */
 const DEFERRED = 200;
 /**
- * After a start with nothing for an agent to do, the supervisor's first evaluation comes at this time; a tick
- * sees 57 s ahead.
+ * When the supervisor first evaluates an execution that starts without work for an agent; a tick looks 57 s
+ * ahead.
  */
 const FIRST_LOOK_MS = 60_000;
 const BEFORE_TICK_MS = 4_000;
@@ -218,9 +218,9 @@ async function working(stage: Stage, say: Say): Promise<Situation> {
     const of = (role: Role): number => callsOf(role, found).writeUnits / AT_WORK;
     return { agents: of('agent'), looks: of('supervisor') };
   };
-  // Every process has started, …
+  // First, waits until every process has started.
   await writesOf(BEFORE_TICK_MS);
-  // … and beginning and ending take this many writes.
+  // Then counts the writes with which attempts begin and end.
   const { agents } = await writesOf(0);
   const long = await writesOf(WORK_MS);
   const times = TEN_MINUTES_MS / WORK_MS;

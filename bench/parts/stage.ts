@@ -44,7 +44,6 @@ export interface Stage {
   readonly start: (workflow: string, input: unknown) => Promise<string>;
   /** The time at which the execution's end was announced. */
   readonly ended: (executionId: string) => Promise<number>;
-  /** Nothing is under way any more. */
   /** Waits until nothing is in progress. */
   readonly quiet: (struck?: number) => Promise<void>;
   readonly strike: () => Promise<void>;
@@ -141,7 +140,7 @@ export async function tick(stage: Stage): Promise<void> {
   await Promise.all(clocksOf(stage).map((name) => stage.cloud.control.tick(name)));
 }
 
-/** Sets what `agentSettings` would set: these two properties are all of it. */
+/** Sets in the template the only two properties that `agentSettings` would set. */
 function tune(file: string, { batchSize, agentProcesses }: StageOptions): void {
   const template = JSON.parse(readFileSync(file, 'utf8')) as {
     readonly Resources: Record<string, { Type: string; Properties: Record<string, unknown> }>;

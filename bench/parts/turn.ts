@@ -3,8 +3,8 @@
  *
  * Owns: what a turn runs, and its figures. Does not own: the order of turns, ratios (`../against.ts`).
  *
- * It runs from the checkout that it measures, and imports only files that `bench/parts` has had for long: a
- * checkout of a revision without this file gets a copy of it.
+ * It runs in the checkout that it measures. An older revision may lack this file and then gets a copy, so it
+ * imports only files that `bench/parts` has had for a long time.
  */
 
 import { percentile, run, warmUp } from './load.ts';

@@ -13,13 +13,16 @@ import { type Asked, type Engine, Missing, runMany, type Start, type Told } from
 const SETTLE_MS = 100;
 
 const [file = '', folder = '', variant] = process.argv.slice(2);
-/** If the measuring process is gone, nothing listens any more, and this process ends in order. */
+/** Sends nothing if the measuring process is gone; this process then ends ('disconnect', below). */
 const tell = (told: Told): void => {
   if (process.connected) process.send?.(told, undefined, undefined, () => undefined);
 };
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Set before anything starts, so that an end during the start waits for it and then ends the engine. */
+/**
+ * The start of the engine. It is set first, so that a request to end during the start waits, then ends the
+ * engine.
+ */
 let starting: Promise<Engine> | undefined;
 let stopping = false;
 

@@ -58,7 +58,7 @@ export async function handleMessage(
     if (state === undefined) return noSuch(ports, message);
     const plan = await planOf(ports.store, plans, state.execution.plan);
     const mine = state.steps[message.step];
-    // Rounds up, because instants are whole and a host counts in fractions: by then it is certainly dead.
+    // Rounded up: instants are whole milliseconds, and before this one the process may be alive.
     processDeadlineAt ??= Math.ceil(deadline());
     if (isLeased(mine) && tokens.has(mine.token)) {
       // S12 a paused execution's wake time may be far off, so bring it forward to the end of this lease.
@@ -70,7 +70,8 @@ export async function handleMessage(
     if (lap === MAX_CLAIM_LAPS) break;
     const token = ports.random.id();
     tokens.add(token);
-    // A message that has its slot or its trial is not asked again whether there is time.
+    // Once the message has a slot of its agent's rate, or the breaker's trial, the remaining time is not
+    // checked again.
     const isFree = pass.trial === undefined && pass.slotUntil === undefined;
     const about = isFree ? kept?.about : undefined;
     const delivery = { message, token, processDeadlineAt, readAt, ...about };

@@ -40,9 +40,8 @@ export interface Workflows {
 }
 
 /**
- * The forms that a person can fill in, for a page that starts executions or answers incidents. Each is there
- * only if the schema can be written as JSON Schema, and in at most 32 KB; a form that is not there is no
- * error.
+ * The forms that a person can fill in, for a page that starts executions or answers incidents. A form is
+ * absent if its schema cannot be written as JSON Schema in at most 32 KB; that is not an error.
  */
 export interface WorkflowForms {
   /** JSON Schema of the input of a start. */
@@ -86,7 +85,7 @@ export interface RoundMessageView {
 /** One stage of a recovery. */
 export interface RecoveryView {
   readonly kind: Stage['kind'];
-  /** The most additional tries. */
+  /** The maximum number of additional tries. */
   readonly attempts?: number;
   /** The agent of the stage, if it differs from the step's. */
   readonly agent?: string;

@@ -22,8 +22,8 @@ export interface MachineTime {
 export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => performance.now() };
 
 /**
- * A smaller step back counts as a misreading, not as a set clock, so the step forward after it does not
- * count.
+ * A step back smaller than this is a misreading, not a set clock; the step forward that corrects it is not
+ * one, either.
  */
 const SET_BACK_MS = 1_000;
 
@@ -72,8 +72,8 @@ export class ProcessClock implements Clock {
   };
 
   /**
-   * How often this clock has moved with the machine's clock. That may have been a correction, so measure
-   * again.
+   * How often this clock has followed a step of the machine's clock. After such a step, compare it with the
+   * store's again: the step may have corrected the difference.
    */
   readonly steps = (): number => this.#steps;
 

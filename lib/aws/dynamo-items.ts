@@ -1,8 +1,8 @@
 /**
  * Records ⇄ DynamoDB items, and the keys. Pure.
  *
- * Owns: the spelling of keys and attributes (DESIGN: one table, `pk`/`sk`). Does not own: the attributes that
- * the indexes add (`dynamo-indexes.ts`), conditions (`dynamo-store.ts`).
+ * Owns: the spelling of keys and attributes (one table, `pk` and `sk`). Does not own: the attributes that the
+ * indexes add (`dynamo-indexes.ts`), conditions (`dynamo-store.ts`).
  *
  * Keys are built from checked names only. Every item names the form in which it is written; code refuses
  * every form but its own. A field is an attribute of its own if DynamoDB reads it back exactly. All others

@@ -6,7 +6,7 @@
  * (`dynamo-put.ts`), what is written together with a taken message (`dynamo-store.ts`).
  *
  * An entry is an array of five values, so that a thousand entries stay far below the largest item. A message
- * has the write id of its mailbox, by which a write is recognised whose answer was lost. A taken message
+ * has the write id of its mailbox, so that a write whose answer was lost is recognised. A taken message
  * expires by itself; all else stays as long as its execution, until the audit or an erasure removes it.
  */
 

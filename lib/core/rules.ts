@@ -6,8 +6,8 @@
  * due times, its write and its words (`step/rule.ts`).
  *
  * S12 at the wake time a supervisor evaluates the execution again. It is the earliest time at which a rule is
- * due, a message that no agent took must be repeated, or a lease that began since may have ended, because a
- * claim does not change the wake time (`supervision/wake-time.ts`).
+ * due, a message that no agent took must be repeated, or an unseen lease may have ended: a claim does not
+ * change the wake time (`supervision/wake-time.ts`).
  */
 
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';

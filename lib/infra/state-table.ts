@@ -62,7 +62,7 @@ const FIRST_DAY_UNITS = 4_000;
 /** Capacity as a number of executions of four steps that start per second. */
 export interface StartsPerSecond {
   /**
-   * The number for which the table is warmed up in advance, once, for a price by the unit
+   * The rate for which the table is warmed up once, in advance. AWS charges for each warmed unit
    * (https://aws.amazon.com/dynamodb/pricing/on-demand/).
    * @default - the capacity of every table on its first day, some 280, and later twice its last peak
    */
@@ -93,7 +93,7 @@ export interface TableBilling {
 }
 
 export interface StateTableProps {
-  /** @default - by use */
+  /** @default - on demand: each request is charged */
   readonly paid?: TableBilling;
   /** @default - as every table on demand */
   readonly startsPerSecond?: StartsPerSecond;
@@ -273,7 +273,7 @@ function checkStarts({ warm, most }: StartsPerSecond, paid: TableBilling | undef
 
 /** The write units of an execution of four steps: 6, and 2 for each step (bench/results/cost.json). */
 export const UNITS_A_START = 14;
-/** The read units of the same. */
+/** The read units of such an execution. */
 const READ_UNITS_A_START = 5;
 /** The highest use: above it DynamoDB adds capacity (`Capacity.autoscaled`). */
 const USED = 0.7;
@@ -308,7 +308,7 @@ export function provisioned({
     throw new Error(`billing.provisioned.leastUnits is ${leastUnits}; allowed: a whole number of 1 or more`);
   const capacity = (unitsAStart: number): Capacity => {
     const maxCapacity = Math.max(leastUnits, Math.ceil((startsPerSecond * unitsAStart) / USED));
-    // When a table in use changes to it, the whole capacity is there at once.
+    // A table that changes from on demand to this starts with the whole capacity of `seedCapacity`.
     return Capacity.autoscaled({
       minCapacity: leastUnits,
       maxCapacity,
@@ -328,7 +328,10 @@ export function provisioned({
 const saved = (kind: 'write' | 'read'): number =>
   UNIT_USD.onDemand[kind] - UNIT_USD.provisionedHour[kind] / UNITS_AN_HOUR;
 
-/** The monthly price of the minimum capacity, and the steps a month from which it is cheaper than by use. */
+/**
+ * The monthly price of the minimum capacity, and the number of steps a month from which it is cheaper than on
+ * demand.
+ */
 export function floorOf(
   { provisioned: { leastUnits = LEAST_UNITS } }: TableBilling,
   tableAndIndexes: number,

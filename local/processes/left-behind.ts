@@ -1,5 +1,5 @@
 /**
- * Ends a process of an earlier local cloud that was killed together with its guardian.
+ * Ends a process that survived an earlier local cloud because its guardian was killed, too.
  *
  * Invariants
  * - I1 it ends only a process that was started with the expected file as an argument, because the process id

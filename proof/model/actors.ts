@@ -18,7 +18,7 @@ export function supervisorMoves(ctx: Context, world: World, at: number, emit: Em
   const actor = ctx.cast.at(world.supervisors[at] as number);
   if (actor !== null) return actorMoves(ctx, world, seat, actor, `supervisor ${at + 1}`, emit);
   const { wakeAt } = ctx.decider.execution(world.exec);
-  // One of several idle ones is enough.
+  // Only the first of several idle supervisors moves: the others would do the same.
   if (wakeAt === undefined || world.supervisors.indexOf(0) !== at) return;
   if (wakeAt > NOW && !ctx.config.eagerSweeps) return;
   const next = copyOf(world);
@@ -37,7 +37,7 @@ export function operatorMoves(ctx: Context, world: World, emit: Emit): void {
     if (from === 'pause') next.paused += 1;
     if (from === 'retry') next.retried += 1;
     place(ctx, next, 'operator', { pc: 'write', out: decider.outcomes.idOf(out), from, affected: 0 });
-    // Every pause is ended, if only at its deadline.
+    // A resume is no fault: it models the end of every pause, which comes at its deadline at the latest.
     emit(next, `operator reads, to ${from}`, from !== 'resume', NO);
   };
   if (config.cancel && world.canceled === 0) command('cancel', decider.cancel(world));
@@ -83,7 +83,7 @@ function acceptsIn({ config }: Context, at: number): boolean {
   return step?.kind === 'agent' && step.acceptsMs !== undefined;
 }
 
-/** A request of a dead process, or one without an answer, takes effect. */
+/** The late effects of requests whose process is dead, or whose answer was lost. */
 export function ghosts(ctx: Context, world: World, emit: Emit): void {
   for (const [at, ticks] of world.ghosts.entries()) {
     if (ticks === 0) continue;
@@ -109,7 +109,7 @@ export function ghosts(ctx: Context, world: World, emit: Emit): void {
   }
 }
 
-/** Accepted work ends: with its effect, or never to be done. */
+/** The ends of accepted work: with its effect, or without it for good. */
 function jobs(ctx: Context, world: World, emit: Emit): void {
   for (const [at, job] of world.jobs.entries()) {
     if (job === 0) continue;
@@ -195,7 +195,10 @@ function older(ctx: Context, actor: Actor, ticks: number): Actor | null {
   return { ...actor, life, to: ctx.decider.laterClaim(actor.to, ticks, life) };
 }
 
-/** Also changes pending writes: the deadline is the same in every version. */
+/**
+ * Lets the deadline pass, also in the writes that are pending: every version of the record has the same
+ * deadline.
+ */
 function pastDeadline(ctx: Context, world: World): World {
   const { decider, cast } = ctx;
   const next = copyOf(world);

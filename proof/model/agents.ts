@@ -59,7 +59,7 @@ export function deliveries(ctx: Context, world: World, emit: Emit): void {
 /** Records the death of a container's process: only requests that it has sent may still take effect. */
 function mourned(ctx: Context, world: World, seat: Seat, actor: Actor, who: string, emit: Emit): void {
   if ((actor.pc !== 'perform' && actor.pc !== 'report') || !actor.own || actor.mode === 1) return;
-  // A hung request is modelled like one of an earlier attempt.
+  // A request that hangs is modelled as a request of an earlier attempt.
   if (actor.pc === 'report' && actor.kind === 'timeout') return;
   const next = copyOf(world);
   place(ctx, next, seat, { pc: 'mourn', step: actor.step });
@@ -177,8 +177,8 @@ interface Answer {
   readonly kind: ReportKind;
   readonly fault?: true;
   /**
-   * What the service does: the effect takes place, the work is accepted, or the request stays in transit for
-   * this many ticks.
+   * What the service does: the effect takes place (`lands`), the work is accepted (`job`), or the request
+   * stays in transit and may act later (`ghost`).
    */
   readonly lands?: true;
   readonly job?: true;

@@ -10,7 +10,7 @@ import type { Mode } from '../../lib/core/records/state.ts';
 import { TICK } from './times.ts';
 
 export const MODES: readonly Mode[] = ['execute', 'probe', 'undo'];
-/** The code of a set of steps, one bit each. */
+/** The code of the set of all steps. A set has one bit for each step. */
 export const ALL_STEPS = 0x80;
 export const LIFE_TICKS = 2;
 
@@ -20,7 +20,7 @@ export interface Stored {
   readonly steps: readonly number[];
 }
 
-/** Starting, stopping or gathering, as it was decided. */
+/** The decided work on child executions: starting, stopping or gathering. */
 export type FamilyWork = Extract<Next, { readonly kind: 'start-children' | 'stop-children' | 'gather' }>;
 
 export interface Hint {
@@ -80,7 +80,7 @@ export const REPORTS: Readonly<Record<ReportKind, Report>> = {
   compensated: { kind: 'compensated', codeReturned: true },
 };
 
-/** Two attempts, two probes, an undo. */
+/** The messages that a step may have in flight: two attempts, two probes, an undo. */
 export const SLOTS = 5;
 export const slotOf = ({ step, mode, attempt }: Hint): number =>
   1 << (step * SLOTS + (mode === 2 ? 4 : mode * 2 + Math.min(attempt, 2) - 1));

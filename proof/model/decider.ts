@@ -237,7 +237,7 @@ export class Decider {
     return endOf(this.plan, this.snapshot(stored));
   }
 
-  /** Whether a report of success that comes after its lease was ended is written (`agent/reporting.ts`). */
+  /** True if a report of success that comes after the end of its lease is written (`agent/reporting.ts`). */
   adopts(stored: Stored, step: number): boolean {
     const state = this.snapshot(stored);
     const planned = stepsOf(this.plan)[step] as AgentStep;

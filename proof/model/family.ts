@@ -238,7 +238,8 @@ export class FamilyMachine implements Explorable<Family> {
   ): Touched {
     const { ctx } = this.#child;
     if (family.child === undefined) {
-      // An ablation omits this: then a starter that read an older state finds the place free.
+      // The ablation `noPlaceHolder` omits the placeholder: a starter that read an older state then finds the
+      // place free.
       if (this.#rules.noPlaceHolder === true) return { end: NEVER_CREATED, how: 'not there', problems: NO };
       const plan = ctx.config.plan;
       const holder = placeHolder(plan, start, FRESH, NOW);

@@ -12,10 +12,10 @@ const pauseEnded = ({ pauses }: Execution): boolean => pauses?.at(-1)?.endedAt !
 
 export const GOALS = {
   paused: ({ execution }: Snapshot) => execution.status === 'paused',
-  /** A reader from before the pause has claimed a step behind it. */
+  /** A process that read the state before the pause has claimed a step during it. */
   begun: ({ execution, steps }: Snapshot) =>
     execution.status === 'paused' && Object.values(steps).some(({ leaseUntil }) => leaseUntil !== undefined),
-  /** The undo of a tolerated failure had begun. */
+  /** The undo of a tolerated failure had begun when the pause began. */
   'paused-undo': ({ execution, steps }: Snapshot) =>
     execution.status === 'paused' && Object.values(steps).some(({ status }) => status === 'compensating'),
   /** A step is claimed after the pause. */
@@ -44,7 +44,7 @@ export const GOALS = {
     execution.status === 'following-up' && steps['f']?.leaseUntil !== undefined,
   'followed-up': ({ execution, steps }: Snapshot) =>
     isTerminal(execution.status) && steps['f']?.status === 'done' && execution.status !== 'succeeded',
-  /** After the end of a later epoch. */
+  /** An on-failure step ran again, after the end of a later epoch. */
   'followed-again': ({ execution, steps }: Snapshot) =>
     execution.epoch > 1 && isTerminal(execution.status) && steps['f']?.epoch === execution.epoch,
   /** The child failed, and goes on with its parent. */

@@ -109,7 +109,7 @@ export class Judge {
     else if (status === 'compensating' || status === 'compensated')
       problems.push(`S10 '${step.name}' acted after its undo began (${status})`);
     const end = this.#decider.execution(world.exec).status;
-    // A late request under the key of an end that was followed up changes nothing more.
+    // A late repetition of an on-failure step's request changes nothing: its effect is there already.
     if (at >= this.#plan.steps.length && effect !== LANDED && !hasEnd({ status: end }))
       problems.push(`S21 the on-failure step '${step.name}' acted while ${end}`);
     if (
@@ -127,7 +127,10 @@ export class Judge {
     return problems;
   }
 
-  /** Its own undo failed, or that of a step that depends on it: a person must resolve this. */
+  /**
+   * True if the undo of the step, or of a step that depends on it, failed for good: a person must resolve
+   * this.
+   */
   #notCharged(stored: Stored, step: AgentStep): boolean {
     return this.#plan.steps.some((other, at) => {
       const behind = other.name === step.name || isBefore(this.#plan, step.name, other.name);
@@ -203,7 +206,7 @@ export class Judge {
       if (record === undefined || was === 'ready')
         return step.after.every(codeReturned) ? NOW : Number.POSITIVE_INFINITY;
       if (isLeased(record) || was === 'unknown') return NOW;
-      // A tolerated failure is undone once nothing of it can act any more.
+      // A tolerated failure is undone once none of its attempts can act any more.
       const isUndone = was === 'failed' || was === 'compensating';
       if (step.kind === 'agent' && step.tolerate === true && isUndone)
         return Math.max(NOW, record.retryAt ?? 0, record.processDeadlineAt + step.settleMs);

@@ -79,14 +79,14 @@ export class Machine implements Explorable<World> {
   }
 
   /**
-   * The execution ended, was announced, and is not evaluated again; or an undo failed for good, or an answer
-   * was not an output, each of which is an incident with a deadline (L1). The model has no people and no
-   * answers of theirs.
+   * True if the execution ended, was announced and is not evaluated again. Also true if an incident with a
+   * deadline is open (L1), because an undo failed for good or an answer was not an output: the model has no
+   * people to answer it.
    */
   isEnd(world: World): boolean {
     const { decider } = this.ctx;
     if (world.steps.some((id) => isAsked(decider.step(id)))) return true;
-    // Nor does it say whether an on-failure step that may have acted did act.
+    // Nor does the model say whether an on-failure step with an unknown outcome acted.
     const { status } = decider.execution(world.exec);
     if (status === 'following-up' && world.steps.some((step) => decider.step(step)?.status === 'waiting'))
       return true;
@@ -119,7 +119,7 @@ export class Machine implements Explorable<World> {
     const given = copyOf(world);
     deliveries(ctx, given, judged);
     for (let at = 0; at < world.agents.length; at += 1) {
-      // If two processes are at the same point, one is enough.
+      // Only the first of several processes at the same point moves: the others would do the same.
       if (world.agents.indexOf(world.agents[at] as number) === at) agentMoves(ctx, given, at, judged);
     }
     for (let at = 0; at < world.supervisors.length; at += 1) {
@@ -127,7 +127,7 @@ export class Machine implements Explorable<World> {
         supervisorMoves(ctx, given, at, judged);
     }
     operatorMoves(ctx, given, judged);
-    // A parent and its child share one time.
+    // In a pair of parent and child, `family.ts` moves the one time of both.
     if (config.child === undefined && !config.isChild) timeMoves(ctx, given, judged);
   }
 

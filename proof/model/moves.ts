@@ -35,14 +35,16 @@ export const place = ({ cast, config }: Context, world: World, seat: Seat, actor
   } else world[seat.list][seat.at] = id;
 };
 
-/** A cancel is over with its process; requested pauses are counted. */
+/**
+ * A cancel is over when its process ends. Pauses and retries need nothing: they were counted when requested.
+ */
 function settle(actor: Actor | null, world: World): void {
   if (actor?.pc === 'write' && actor.from === 'cancel') world.canceled = 2;
 }
 
 /**
- * With forged messages nothing depends on what is sent; and an agent that begins to evaluate equals one that
- * gets an outdated message.
+ * Drops details that have no consequence if messages are forged: what is sent then does not matter, and an
+ * agent that begins to evaluate equals one that gets an outdated message.
  */
 function thin({ forge }: ModelConfig, seat: Seat, actor: Actor): Actor | null {
   if (!forge) return actor;
@@ -117,7 +119,7 @@ export function tidy({ config, decider }: Context, world: World): void {
     world.canceled = config.cancel ? 2 : 0;
     world.paused = config.pauses;
   }
-  // A child may be recalled, or go on with its parent.
+  // A child keeps its details after its end: it may be recalled, or go on with its parent.
   const isFamily = config.isChild || config.child !== undefined;
   if (isFamily && !decider.isTerminal(world.exec)) world.announced = 0;
   if (!isFamily && decider.isTerminal(world.exec))
@@ -157,7 +159,7 @@ function overtaken(
     case 'report':
       if (actor.step === step) {
         const own = actor.own && !claim;
-        // Its report will be refused, and it has no other work.
+        // The process would only report, and its report will be refused.
         const idle = actor.pc === 'report' || actor.mode === 1;
         if (!own && idle && ctx.decider.rules.anyToken !== true) return null;
         return { ...actor, own, unread: 'read', sends: 0 };

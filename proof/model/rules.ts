@@ -31,7 +31,7 @@ export interface Rules {
 }
 
 export const REAL_RULES: Rules = { decide };
-/** The comparison for `lateTx`: it must find nothing. */
+/** The rules that `lateTx` is compared with. The search must find nothing with them. */
 export const DEFERRAL_RULES: Rules = { decide: (plan, state, event) => deferral(plan, state, event) };
 
 export interface Ablation extends Rules {
@@ -57,7 +57,7 @@ const changeStep = (decision: Decision, change: (step: Step) => Step): Decision 
     : { ...decision, write: { ...write, step: change(write.step) } };
 };
 
-/** Pretends that every frontier step was fenced, although no write fenced it. */
+/** Pretends that every step that could still begin was fenced, although no write fenced it. */
 const unfenced: Decide = (plan, given, event) => {
   let state = given;
   while (state.execution.status === 'compensating') {
@@ -184,7 +184,7 @@ const anyOrder: Decide = (plan, state, event) => {
   return decide(plan, hidden, event);
 };
 
-/** The end of an undo does not wait for attempts under way. */
+/** The undo ends without waiting for attempts under way. */
 const hastyEnd: Decide = (plan, state, event) => {
   if (state.execution.status !== 'compensating' || event.type !== 'evaluate')
     return decide(plan, state, event);
@@ -210,7 +210,7 @@ const unnoticed: Decide = (plan, state, event) =>
     event,
   );
 
-/** A pause looks so old that no process which read before it could still claim. */
+/** A pause seems so old that no process that read the state before it could still claim. */
 const settled: Decide = (plan, state, event) => {
   const { pauses, status } = state.execution;
   if (status !== 'paused' || event.type !== 'evaluate') return decide(plan, state, event);

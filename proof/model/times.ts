@@ -18,7 +18,7 @@ export const NOW: number = 1_000_000_000;
 /** The limits of every step in the model; see `config.ts`. */
 export const SETTLE_TICKS = 1;
 const FLOOR = NOW - TICK;
-/** One tick after everything was quiet. */
+/** A process deadline that passed so long ago that nothing can act any more. */
 const DEAD = FLOOR - SETTLE_TICKS * TICK;
 /** An overdue wake time; far enough in the past that no lease ends before it. */
 const OVERDUE = NOW - 10 * TICK;
@@ -45,9 +45,9 @@ function moved(record: object, ticks: number): Fields {
 }
 
 export interface Abstraction {
-  /** Counts probes in vain, so that they are given up; otherwise probes are endless. */
+  /** True if probes in vain are counted and end at their limit; otherwise there is no limit. */
   readonly giveUp: boolean;
-  /** Messages come only by forgery, so that repeated dispatches do not matter. */
+  /** True if all messages are forged: repeated dispatches then do not matter. */
   readonly noDispatches: boolean;
 }
 
@@ -58,7 +58,8 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
   const asked = (step.claimedAt ?? 0) - ticks * TICK;
   for (const key of ['failure', 'progress', 'progressAt', 'heartbeatAt', 'claimedAt', 'processes'])
     delete fields[key];
-  // Only this matters about the attempt under way: whether a probe was asked before all was quiet.
+  // About the attempt under way one fact matters: whether it is a probe that began before earlier attempts
+  // were dead.
   if (held)
     fields['claimedAt'] = step.mode === 'probe' && asked < quiet ? FLOOR - TICK : Math.max(FLOOR, asked);
   if (held && step.mode !== 'probe') fields['claimedAt'] = FLOOR;
@@ -67,7 +68,7 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
     fields['retryAt'] = FLOOR;
   }
   const over = ['fenced', 'skipped', 'tolerated', 'compensated', 'compensation-failed'].includes(step.status);
-  // Finished attempts can no longer act, so how long their processes live does not matter.
+  // Attempts that are over can no longer act, so it does not matter how long their processes live.
   const dead = over || (!held && !step.mayHaveActed);
   return {
     ...(fields as unknown as Step),
@@ -76,7 +77,7 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
     writeId: '',
     heartbeat: 0,
     attempts: [],
-    // Two probes in vain count as all allowed ones but one.
+    // After the first probe in vain, the model leaves only one more.
     probes: abstraction.giveUp && step.probes > 0 ? 19 : 0,
     undoAttempt: Math.min(step.undoAttempt, 1),
     ...(dead ? { processDeadlineAt: DEAD } : {}),
@@ -162,7 +163,7 @@ export function abstractExecution(execution: Execution, ticks: number, abstracti
   }
   const pause = execution.pauses?.at(-1);
   if (pause !== undefined) fields['pauses'] = [abstractPause(pause, ticks, abstraction)];
-  // The time of a pause is given back, and the pause does not end by itself.
+  // Keeps the deadline from passing: a pause gives its time back, and does not end by itself.
   if (execution.deadlineAt > NOW) fields['deadlineAt'] = NEVER;
   if (typeof fields['wakeAt'] === 'number' && fields['wakeAt'] > FAR) fields['wakeAt'] = NEVER;
   return {
@@ -178,8 +179,8 @@ export function abstractExecution(execution: Execution, ticks: number, abstracti
 }
 
 /**
- * A parent knows its child's ends by their versions: for every life of the record between two ends one
- * version is kept, and the end's, and the one after it.
+ * A small version number that still tells ends apart, because a parent knows its child's ends by their
+ * versions: one number for each epoch before its end, one for the end, one for after it.
  */
 const versionOf = ({ status, version, parent }: Execution): number => {
   if (parent === undefined) return 1;
@@ -197,7 +198,7 @@ function abstractPause(pause: Pause, ticks: number, { noDispatches }: Abstractio
   return { number, at: FLOOR, reason: '', withinMs, endedAt: endAt };
 }
 
-/** Without the time in the key; an entry whose gap is over counts as none. */
+/** The dispatches without times in their keys, and without entries whose gap is over. */
 function abstractDispatches(dispatches: Execution['dispatches'], ticks: number): Execution['dispatches'] {
   const kept: Record<string, { count: number; lastAt: number }> = {};
   for (const [key, { lastAt }] of Object.entries(dispatches)) {

@@ -8,7 +8,7 @@
 import type { ReportKind, Stored } from './codes.ts';
 import { Interner } from './intern.ts';
 
-/** An agent's process's knowledge of its attempt. Ticks count from now. */
+/** An attempt, as its process knows it. Ticks count from now. */
 interface Attempt {
   readonly step: number;
   readonly mode: number;
@@ -58,9 +58,9 @@ export type Actor =
         | 'retry'
         | (Attempt & { readonly attempt: number });
       readonly affected: number;
-      /** Whether the parent was notified of the end that is about to be announced. */
+      /** Set if the parent was notified of the end that is about to be announced. */
       readonly told?: true;
-      /** Whether another process wrote there meanwhile. */
+      /** Set if another process has written that record meanwhile. */
       readonly beaten?: true;
     };
 

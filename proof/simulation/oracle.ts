@@ -167,8 +167,8 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
       claimedAt >= stoppedAt &&
       !isBesideTheWay(plan, snapshot, name),
   );
-  // The fence leaves out a step that may have acted: it is undone instead, and until its own undo begins a
-  // reader of an older state may still take it (DESIGN §8). Its effect is then undone with it.
+  // The fence leaves out a step that may have acted: it is undone instead. Until its undo begins, a process
+  // that read an older state may still claim it; the effect of that attempt is undone with it.
   const unfenced = snapshot.steps[step.name]?.mayHaveActed === true;
   if (undone !== undefined && !unfenced) {
     problems.push(`S10 '${step.name}' started after the undo of '${undone.name}' began`);

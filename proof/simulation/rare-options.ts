@@ -101,7 +101,7 @@ function withDatedWait(plan: Plan, choice: Choice): Plan {
   return { ...plan, steps };
 }
 
-/** Most whose failure is tolerated have no default, and a short time. */
+/** Most receives that may fail get no default and a short time, so that many fail. */
 function receiving(step: ReceiveStep, choice: Choice): ReceiveStep {
   const wanted = choice.chance(0.5);
   const when: Expr = { $eq: [{ $ref: 'input', path: ['flag'] }, wanted] };
@@ -123,7 +123,7 @@ function withOthers(step: AgentStep, choice: Choice): AgentStep {
   };
 }
 
-/** Some steps get another agent, which is soon called if the first one fails. */
+/** Gives some steps a second agent, which is called soon after the first one fails. */
 function withOther(step: AgentStep, choice: Choice): readonly Stage[] {
   const { recovery, effect, undo, leaseMs, pickupMs, settleMs } = step;
   if (effect === 'unsafe' || effect === 'none' || !choice.chance(OTHER_SHARE)) return recovery;

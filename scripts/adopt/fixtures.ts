@@ -61,7 +61,10 @@ const create = ({ createTarball, tarball }: Given, place = '.'): string =>
 
 const FIRST = 'new-app';
 
-/** Creates a new app. Only the first is installed; the others use its packages, which are the same. */
+/**
+ * Creates a new app. Only the first app installs packages; the others use those, because they need the same
+ * ones.
+ */
 async function created(given: Given, name: string): Promise<string> {
   const [cwd, installed] = [name, FIRST].map((each) => join(work, each)) as [string, string];
   const isThere = existsSync(join(installed, 'package-lock.json'));
@@ -246,7 +249,7 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     const cwd = await created(given, 'two-stacks');
     write(cwd, SEVERAL);
     await run(cwd, 'npx tsc');
-    // Each stage synthesises all of them.
+    // Synthesising one stage builds all stages.
     await refused(
       cwd,
       'npx steadfast dev --port 0 --stack Shop',

@@ -204,9 +204,9 @@ async function serveIt(cwd: string): Promise<void> {
       readonly result: readonly { readonly url: string }[];
     };
     const files = new Set(result.map(({ url }) => url).filter((url) => url.startsWith('file:')));
-    // Its hooks take two fifths of a start; these projects can be compiled.
+    // The hooks of tsx take two fifths of a start, and these projects can be compiled without it.
     check(![...files].some((url) => url.includes('/node_modules/tsx/')), 'serve has loaded tsx');
-    // The process of `npx` has loaded none of our files.
+    // Distinguishes the server from the process of `npx`, which loads none of our files.
     return [...files].some((url) => url.endsWith('/dist/bin/steadfast.js')) ? files.size : 0;
   });
   const loaded = Math.max(0, ...counts);

@@ -1,5 +1,5 @@
 /**
- * The meaning of each error of the API, and what its caller does next: for documents.
+ * The meaning of each API error and what the caller should do next, for the documents.
  *
  * Owns: the words. Does not own: the codes and their statuses (`api/statuses.ts`), the messages, which name
  * the fault.

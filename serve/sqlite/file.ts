@@ -113,7 +113,7 @@ function openNow(given: string, { mostPages, onRemoved = nothing }: OpenOptions)
       // Waits for a commit of a process whose lock was removed; that process detects it at its next commit.
       db.exec('BEGIN IMMEDIATE; COMMIT');
       if (mostPages !== undefined) db.exec(`PRAGMA max_page_count = ${mostPages}`);
-      // Syncs the folder, so that the log that the mark promises survives a power cut.
+      // Syncs the folder: a marked file is expected to have a log, so the log must survive a power cut.
       syncFolder(dirname(file));
     } catch (error) {
       db.close();
@@ -136,8 +136,8 @@ function openNow(given: string, { mostPages, onRemoved = nothing }: OpenOptions)
     const committed = (): void => mark.keep();
     return { db, committing: inPlace.checkLock, committed, mayGrow: () => hasRoom(`${file}-room`), close };
   } catch (error) {
-    // Removes it under the lock, so no other process has it. If the file was served, its lock file stays as
-    // the sign of that.
+    // Removes the lock file before the lock is released, so no other process can have locked it. If the file
+    // was served, its lock file stays as the sign of that.
     if (!wasServed) removeIfAllowed(lockFile);
     lock.close();
     if (error instanceof FileRefused) throw error;
@@ -190,7 +190,7 @@ function locked(file: string): Sqlite.Database {
     throw isTaken ? openElsewhere(file) : refusedFile(file, error);
   }
   if (existsSync(`${file}-lock`)) return lock;
-  // Since it was opened here, another process has been refused and has removed the file.
+  // Another process was refused after this one had opened the lock file, and has removed the file.
   lock.close();
   return locked(file);
 }

@@ -1,4 +1,4 @@
-/** If something began soon after other code was started or deployed, the answer says when that was. */
+/** Answers about trouble that began soon after a start or a deployment of other code say when that was. */
 
 import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import { timeText } from '../../lib/core/values/text.ts';

@@ -240,7 +240,7 @@ it('a step with executions of its own shows how many there are, and their ids', 
   expect((await stepOf(c, id, 'all'))?.children).toMatchObject({ executionIds: [`${id}.all.0`], count: 1 });
   const child = (await c.get(`/executions/${id}.sub.0`)).body;
   expect(child).toMatchObject({ workflow: 'part', parent: { executionId: id, step: 'sub', index: 0 } });
-  // A child was not started by a caller: lists show executions that were started.
+  // Lists show executions that a caller started, so the child is not among them.
   expect((await c.get('/executions?workflow=waits')).body['items']).toHaveLength(1);
 });
 

@@ -16,7 +16,6 @@ import { anExecution, aStep } from '../contract/records.ts';
 import { incidentOf } from '../core/one-step.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';
 
-/** To make them takes a while on a busy machine. */
 /** AWS Lambda, quotas: invocation payload (request and response), synchronous. */
 const LAMBDA_BYTES = 6 * 1024 * 1024;
 const LARGE = { text: '"\\'.repeat(64 * 1024) };
@@ -136,7 +135,7 @@ describe('an execution with large outputs', () => {
   });
 });
 
-/** A waiting step, shown with its failure as the reason. */
+/** A step that waits for a person; its failure is the reason that is shown. */
 const failed = (name: string, char: string): Step =>
   done(name, {
     status: 'waiting',
@@ -166,7 +165,7 @@ describe.each([
     expect(cut.length).toBeGreaterThan(0);
     expect(cut.every((step) => step.attempts.length === 0)).toBe(true);
     expect(why.steps).toHaveLength(count);
-    // The start and each attempt count.
+    // The past has one line for the start and one for each attempt.
     expect(why.past.length + (why.omittedPast ?? 0)).toBe(20 * count + 1);
     expect(why.past.length).toBeGreaterThan(200);
     expect(why.past.at(-1)?.at).toBeGreaterThanOrEqual(why.past[0]?.at ?? 0);

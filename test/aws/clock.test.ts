@@ -7,8 +7,10 @@ const NOW = Date.parse('2026-11-22T14:00:00Z');
 const HOUR_MS = 3_600_000;
 const YEARS_MS = 2 * 365 * 24 * HOUR_MS;
 
-/** A machine whose time and clock the test controls. */
-/** @param wrongMs the error of its clock when the process begins */
+/**
+ * A machine whose time and clock the test controls.
+ * @param wrongMs the error of its clock when the process begins
+ */
 function machine(wrongMs = 0) {
   let [wall, elapsed] = [NOW + wrongMs, 5_000];
   const time: MachineTime = { wall: () => wall, elapsed: () => elapsed };

@@ -68,7 +68,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
   });
 
   describe('every write', () => {
-    it('has a condition, and asks for what is there if it does not hold (DESIGN §8)', async () => {
+    it('has a condition, and asks for what is there if it does not hold', async () => {
       dynamo.on(PutItemCommand).resolves({});
       await store.create(anExecution());
       await store.write({ executionId: 'e-1', step: aStep() });

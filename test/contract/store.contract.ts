@@ -1,4 +1,4 @@
-/** The contract of every store: S3, S11, S15, the write conditions of DESIGN §8, both indexes. */
+/** The contract of every store: S3, S11, S15, the conditions of writes, both indexes. */
 import type { Store } from '../../lib/core/ports.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { allPages, due } from './due.contract.ts';

@@ -1,4 +1,4 @@
-/** The contract of every store for writing two records together (DESIGN §8). */
+/** The contract of every store for writing two records together (S3). */
 
 import type { Store } from '../../lib/core/ports.ts';
 import { anExecution, aStep } from './records.ts';

@@ -83,7 +83,7 @@ describe('a decision', () => {
   it('about an execution that has ended only records that the end was announced (S1)', () => {
     everywhere(({ state }, event, { write, sends, announce }) => {
       if (event.type === 'retry') return;
-      // None ends while somebody works; see below.
+      // No execution ends while an attempt is under way; another test below checks that.
       if (!isTerminal(state.execution.status) || Object.values(state.steps).some(isLeased)) return;
       expect(sends).toEqual([]);
       expect(write?.step).toBeUndefined();
@@ -108,8 +108,8 @@ describe('a decision', () => {
       }
       expect(stepToFence(plan, state)).toBeUndefined();
       const open = plan.steps.filter((step) => effectOf(step, state.steps[step.name]).isOwed);
-      // 'compensated' only if everything is undone (S10); steps that wait behind an undo that failed for good
-      // make it end as 'failed'.
+      // It ends as 'compensated' only if everything is undone (S10). If an undo failed for good, the steps
+      // behind it stay, and it ends as 'failed'.
       if (open.length > 0) expect(status).toBe('failed');
       const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
       for (const step of open) {
@@ -309,8 +309,8 @@ describe('a decision applied twice (S15)', () => {
     await seed(store, state);
     expect(await store.write(decision.write)).toBe('written');
     const once = await store.read('e-1');
-    // Repeated by the transport: recognised as our own. Decided again by another process on the same state:
-    // refused.
+    // A repetition of the same write by the transport is recognised. A write that another process decided on
+    // the same state is refused.
     expect(await store.write(decision.write)).toBe('written');
     const again = decide(plan, state, { ...event, writeId: 'w-other' });
     if (again.write !== undefined) expect(await store.write(again.write)).toBe('conflict');

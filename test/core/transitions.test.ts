@@ -181,7 +181,7 @@ const EXECUTION_ROWS = `
   canceled     set-wake-time canceled
   canceled     announce    canceled`;
 
-/** Reads rows of Reads rows of 'status event' → next statuses.. */
+/** Reads the rows of a table: 'status event' → next statuses. */
 const rowsOf = (text: string): Map<string, string[]> =>
   new Map(
     text

@@ -117,7 +117,7 @@ describe('a function whose role does not allow what it does', () => {
       'AccessDeniedException',
       refused('Shop-webRole/Shop-Web', 'events:PutEvents', bus),
     ]);
-    // None of it happened, and no outside service is called.
+    // The refused calls had no effect, and no event was sent.
     expect(cloud.control.events()).toEqual([]);
     expect(await failure(new DynamoDBClient(own).send(new PutItemCommand(put)))).toBe('sent');
   });
@@ -139,7 +139,7 @@ describe('a function whose role does not allow what it does', () => {
       .map((each) => [each.action, each.uses]);
     expect(uses).toEqual([
       ['dynamodb:GetItem', 1],
-      // From the policy managed by AWS; a warm process has its log stream already.
+      // AWS's managed policy grants these. A warm process has its log stream already.
       ['logs:CreateLogGroup', 0],
       ['logs:CreateLogStream', 0],
       ['logs:PutLogEvents', 1],

@@ -246,7 +246,7 @@ describe('starting and stopping', () => {
     const { root, assembly, dataDir } = writeAssembly();
     const first = await open({ assembly, dataDir });
     await fetch(`${first.apiUrl}/order?id=kept`);
-    // A message under work would come back, and end among the dead ones.
+    // Waits, because a message in work would come back after the restart and end in the dead-letter queue.
     await until('the worker is done', () =>
       first.control.queues().every(({ visible, inFlight }) => visible + inFlight === 0),
     );

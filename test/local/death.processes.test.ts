@@ -68,11 +68,12 @@ test('when the cloud is killed, its functions (also a stopped one), DynamoDB and
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');
   await ended;
-  // At once, while the guardian is still at work: the next cloud waits for it.
+  // Starts the next cloud at once, while the guardian is still cleaning up: the start must wait for it.
   const next = await startCloud({ assembly, dataDir, port: 0, schedules: false });
   await until('all of them are gone', () => living(family).length === 0);
   await until('so is the folder of their code', () => !existsSync(codeFolder));
-  // The order's own message may be beside it: on a slow machine its second of visibility may pass twice.
+  // The queue may also contain the order's message: on a slow machine its second of visibility may pass
+  // twice.
   expect(next.control.peek('dead').map((message) => message.body)).toContain('survivor');
   expect(await (await fetch(`${next.apiUrl}/items?pk=survivor`)).json()).toMatchObject({ by: { S: 'web' } });
   await next.stop();
@@ -105,7 +106,7 @@ describe('when cloud and guardian are killed together', () => {
     const { guardianPid } = JSON.parse(readFileSync(join(dataDir, 'lock'), 'utf8')) as {
       guardianPid: number;
     };
-    // It is stopped first, so that it does not see the cloud's end.
+    // Stops the guardian first, so that it does not see the cloud's end.
     process.kill(guardianPid, 'SIGSTOP');
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');

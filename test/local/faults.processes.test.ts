@@ -195,7 +195,7 @@ test('thawed with its connections cut: the call under way is lost, and made agai
   await fault.hit;
   expect(cloud.control.thaw('worker', { cut: true })).toHaveLength(1);
   await drained();
-  // Its caller does not know whether the first was executed, and has repeated it.
+  // The worker cannot know whether its first call was executed, so it has repeated the call.
   const made = cloud.control.calls().find(({ operation }) => operation === 'UpdateItem');
   expect(made?.calls).toBe(2);
 });

@@ -20,7 +20,7 @@ describe('the policy of a resource', () => {
     ['the role', { AWS: { 'Fn::GetAtt': ['Role', 'Arn'] } }, true],
     ['the role’s session', { AWS: 'arn:aws:sts::000000000000:assumed-role/Shop-Role/Shop-Fn' }, true],
     ['another role', { AWS: 'arn:aws:iam::000000000000:role/Other' }, false],
-    // Then the account decides by its own policies.
+    // Naming the account leaves the decision to the role's own policies, which allow nothing here.
     ['the account', { AWS: 'arn:aws:iam::000000000000:root' }, false],
     ['a service', { Service: 'events.amazonaws.com' }, false],
   ])('that allows %s', (_, Principal, expected) => {

@@ -11,7 +11,8 @@ test('a function that is inspected has one process, from the start, and no time 
   });
   const web = () => cloud.control.functions().find(({ logicalId }) => logicalId === 'Web');
   expect(web()?.processes).toHaveLength(1);
-  // The template allows it two seconds.
+  // The slow answer takes longer than the template's limit of two seconds, which must not apply while a
+  // debugger is attached.
   const answers = await Promise.all(
     ['/slow', '/text'].map(async (path) => await (await fetch(`${cloud.apiUrl}${path}`)).text()),
   );

@@ -82,7 +82,7 @@ describe('a queue on file', () => {
     before.receiveNow(1);
     before.send({ body: 'visible' });
     before.send({ body: 'delayed', delayMs: 5000 });
-    // It is not closed: the process died.
+    // Opens the journal again without closing the first queue, as after the death of the process.
     const after = new Queue(settings, clock, new FileJournal(path));
     expect(after.counts()).toEqual({ visible: 1, inFlight: 1, delayed: 1 });
     expect(after.receiveNow(10).map((each) => each.message.body)).toEqual(['visible']);

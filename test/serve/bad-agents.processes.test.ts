@@ -51,10 +51,10 @@ it.each([
   await server.wrote((lines) => lines.slice(had).filter(isWaiting).length >= HEALTHY);
   const { executionId } = await client.start(`w-${agent}`, { input: {} });
   expect(await client.waitForEnd(executionId)).toMatchObject({ status: 'failed' });
-  // It alone was at fault.
+  // Only this agent is named.
   const named = ended().filter((line) => line['agent'] === agent);
   expect(named.map((line) => line['why'])).toContainEqual(expect.stringContaining(why));
-  // One block is one end, although the agent's next attempts have processes of their own.
+  // One block ends one process, although the agent's next attempts run in separate processes.
   if (agent.startsWith('blocks')) expect(named[0]?.['times']).toBe(1);
   expect(ended().filter((line) => line['agent'] === 'waits')).toEqual([]);
   writeFileSync(file, '');

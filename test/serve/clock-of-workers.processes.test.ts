@@ -32,7 +32,7 @@ it.each([
     );
     const server = await world.start({ served: { ...loaded, agents }, agents: 'workers', machine });
     const client = createClient({ url: server.url });
-    // Silent for less than its lease, and for several of the checks.
+    // The attempt is silent for less than its lease, but for several checks of the worker.
     const { executionId } = await client.start('alone', { input: { ms: 2_000 } });
     for (let isBegun = false; !isBegun; )
       isBegun = (await client.get(executionId)).steps[0]?.status === 'running';

@@ -113,7 +113,7 @@ describe('is no longer written', () => {
     rmSync(`${file}-wal`);
     await new Promise((next) => setTimeout(next, 1_500));
     const copy = join(folder, 'copy.db');
-    // The next process finds this file after this one's death.
+    // The copy is the file that the next process would find if this one died now.
     copyFileSync(file, copy);
     expect(await sks(opened(copy))).toEqual(['a']);
   });
@@ -151,7 +151,7 @@ describe('is refused', () => {
     const first = opened();
     for (let at = 0; at < 20; at += 1) await put(first, item(`s${at}`, { text: { S: 'x'.repeat(9_000) } }));
     first.close();
-    // Another process finds this file: in this one SQLite remembers the length.
+    // Cuts a copy: SQLite in this process remembers the length of the original.
     const cut = join(folder, 'cut.db');
     copyFileSync(file, cut);
     truncateSync(cut, 8_192 * 10);
@@ -225,7 +225,7 @@ describe('a full disk', () => {
       'the disk is full: nothing of this was written. Make room and ask again',
     );
     expect(await sks(full)).toEqual(['a']);
-    // Nor does it remember it as written.
+    // A later condition must not count the refused write as written.
     const again = put(full, item('b'), 'attribute_exists(pk)');
     await expect(again).rejects.toMatchObject({ name: 'ConditionalCheckFailedException' });
     full.close();

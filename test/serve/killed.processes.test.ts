@@ -55,7 +55,7 @@ it('loses nothing that was answered, and frees the lock', async () => {
       return (await client.send(new GetItemCommand({ TableName, Key }))).Item !== undefined;
     };
     for (let at = 0; at <= last; at += 1) expect([at, await has(at)]).toEqual([at, true]);
-    // An unanswered write may be there: the next one continues after it.
+    // The write that got no answer may be in the file, so the next process continues after it.
     first = last + 1;
     while (await has(first)) first += 1;
     close();

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => world.end());
 
-/** After this time, no claim is written that is based on a read from before the previous claim. */
+/** A claim is written within this time of the read on which it is based (`CLAIM_READ_HOLDS_MS`). */
 const WRITTEN_MS = 3_100;
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -53,7 +53,7 @@ it('an execution that is erased leaves no record and no file', async () => {
   const other = await client.start('greeting', { input: { text: 'ä'.repeat(50_000) } });
   for (const id of [executionId, other.executionId]) await client.waitForEnd(id);
   const files = filesIn(`${world.file}-values`).length;
-  // A claim of it may still be written.
+  // Too early: a claim of one of its steps may still be written.
   await expect(client.erase(executionId)).rejects.toMatchObject({ code: 'not-erasable' });
   await new Promise((next) => setTimeout(next, WRITTEN_MS));
   expect(await client.erase(executionId)).toEqual({ executionId, status: 'erased' });
@@ -114,7 +114,7 @@ it('one that the disk has no room for is said to its caller and by /health, and 
   expect(refused).toMatchObject({ status: 503, body: { error: { message } } });
   // No caller learns the file's path.
   expect(JSON.stringify([refused, await server.answer({ path: '/health' })])).not.toContain(values);
-  // A small one is written meanwhile, which does not mean that there is room for a large one.
+  // A small value can still be written, which does not show that there is room for a large one.
   expect(await start('small')).toMatchObject({ status: 202 });
   const failure = { code: 'FileTrouble', message: expect.stringContaining('large values: ') };
   expect(await server.answer({ path: '/health' })).toMatchObject({

@@ -48,7 +48,7 @@ it('leaves no mark in the log at any moment', () => {
     },
   } as unknown as Sqlite.Database;
   const mark = new LogMark(spied, file, FORMAT, 2_000);
-  // The state after each checkpoint, which removes the mark.
+  // A checkpoint removes the mark; a kill right after it must leave a file that the next servers accept.
   db.exec('PRAGMA wal_checkpoint(PASSIVE)');
   expect(isMarked(versionIn(file))).toBe(false);
   left.push(killedNow('checkpointed'));

@@ -34,7 +34,7 @@ it('stands still while the loop is blocked, and until it has gone round three ti
   const { clock, loop, turns, blocks } = started();
   turns(10);
   const before = loop.now();
-  // The supervisor may ask before the loop's own timer has its turn.
+  // After a block, the supervisor may read the clock before the loop's timer has had its turn.
   clock.advanceTo(clock.now() + BLOCK_MS);
   expect(loop.now()).toBe(before);
   loop.turn();

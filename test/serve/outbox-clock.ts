@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../lib/core/ports.ts';
 
-/** Advances when all sleep: to the end of the sleep, or as far as the test says. */
+/** A clock that moves only while the outbox sleeps: to the end of the sleep, or as far as the test says. */
 export class OutboxClock implements Clock {
   at = Date.parse('2026-11-30T12:00:00Z');
   slept: number[] = [];

@@ -103,7 +103,7 @@ it('ends at once at a second signal', async () => {
 it('takes no lease for lost while a step blocks the loop that is its own, and names the step (L2)', async () => {
   const server = await serve('--agents', 'in-process');
   const client = createClient({ url: server.url });
-  // Their leases end twice within the block.
+  // The block is so long that their leases end twice in it.
   const waiting = await Promise.all([1, 2, 3].map(() => start(server, 'wait 12000')));
   await atWork(server, 3);
   const blocking = await start(server, 'block 10000');
@@ -175,7 +175,7 @@ describe('an agent in a process of its own', () => {
     const { executionId } = await start(server, 'block 600000');
     await atWork(server, 2);
     const { steps } = await client.get(executionId);
-    // On a busy machine the second may be over by now.
+    // At least the second attempt: on a busy machine that one may be over by now.
     expect(steps.find(({ name }) => name === 'send')?.attempt).toBeGreaterThanOrEqual(2);
     expect(server.lines.filter((line) => line.includes('loop-blocked'))).toEqual([]);
   });

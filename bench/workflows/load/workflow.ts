@@ -24,7 +24,7 @@ const AGENTS = [echoA, echoB, echoC, echoD, echoE] as const;
 
 const Nap = z.object({ ms: z.number() });
 
-/** Works as long as its input says, the first time; sends a heartbeat three times per lease meanwhile. */
+/** The first attempt works as long as its input says, with three heartbeats per lease. */
 const napper = (
   name: string,
   lease: '3s' | '6s' | '12s' | '30s',

@@ -92,7 +92,7 @@ export interface AnyStepOptions {
   readonly within?: Duration;
 }
 
-/** The option of a step that need not succeed, for the execution to go on (`mayFail`). */
+/** The option `mayFail`: the execution goes on although the step failed. */
 export interface MayFailOptions {
   /**
    * The step may fail: once its effects are certain and undone, the execution continues, and `failed(step)`

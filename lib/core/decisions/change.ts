@@ -59,12 +59,13 @@ export function stepAfter(
 }
 
 /**
- * Statuses in which another attempt follows or the present one goes on, so that the step has not failed for
- * good.
+ * Statuses in which the step has not failed for good: another attempt follows, or the present one goes on.
  */
 const GOES_ON: ReadonlySet<Step['status']> = new Set(['retrying', 'running', 'accepted', 'done']);
 
-/** True if accepted work is over, was never done or is undone, or if its request is repeated. */
+/**
+ * True if the acceptance of work ends: it is over, was never done or is undone, or its request is repeated.
+ */
 const endsAcceptance = (status: Step['status'], { mayHaveActed }: StepChanges): boolean =>
   mayHaveActed === false ||
   status === 'done' ||
@@ -72,7 +73,7 @@ const endsAcceptance = (status: Step['status'], { mayHaveActed }: StepChanges): 
   status === 'compensated' ||
   status === 'running';
 
-/** The record after a move that has no write of its own because it is part of the next write. */
+/** The record after a move that is not written alone, because it is part of the next write. */
 export function stepAs(record: Step, event: StepEvent, changes: StepChanges): Step {
   const { version, writeId } = record;
   return { ...stepAfter(record, event, { writeId, now: 0, random: 0 }, changes), version };
@@ -154,8 +155,8 @@ export function stop(
 }
 
 /**
- * Adds the entry of the person who acts to the write of the act itself (S19); unchanged if no people are
- * kept.
+ * Adds the entry of the person who acts to the write of the act itself (S19). The decision is unchanged if
+ * the tree keeps no people.
  * @param decision one that writes its execution
  */
 export function entering(
@@ -170,8 +171,8 @@ export function entering(
 }
 
 /**
- * Enters in a root's record that a person is about to act in an execution below it (`scheduler/people.ts`).
- * Writes nothing if the person is entered already, if people are not kept, or if the execution is over.
+ * Enters a person in the root's record before they act in an execution below it (`scheduler/people.ts`).
+ * Writes nothing if the person is entered already, if the tree keeps no people, or if the root has ended.
  */
 export function enter(
   execution: Execution,

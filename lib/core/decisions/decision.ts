@@ -49,8 +49,8 @@ export interface Note {
   /** How an attempt failed: the code and the message are its author's words, not a payload of ours. */
   readonly failure?: Failure;
   /**
-   * A delay: from due to the claim, from the end of a lost lease to its notice, from the first failure to
-   * success.
+   * A delay: from due to the claim, from the end of a lost lease until it was noticed, or from the first
+   * failure to success.
    */
   readonly ms?: number;
 }
@@ -93,7 +93,7 @@ export type Next =
       readonly planned: Planned;
       readonly starts: readonly ChildStart[];
       readonly goal: StopGoal;
-      /** Afterwards every execution below this index is stopped. */
+      /** Executions below this index are stopped once this is done. */
       readonly below: number;
     }
   /** Read the outputs of these executions, and report them (`gathered`). */

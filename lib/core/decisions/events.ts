@@ -29,9 +29,12 @@ export type Event = DecisionInputs &
         readonly token: string;
         readonly processDeadlineAt: number;
         readonly readAt: number;
-        /** Set if no queue delivered it: the process that would have sent it kept it. */
+        /**
+         * Set if no queue delivered the message: the process that decided on it keeps it and performs the
+         * step itself.
+         */
         readonly isKept?: true;
-        /** Until then its agent's service is not called. */
+        /** The time until which the agent's service is not called. */
         readonly notBefore?: NotBefore;
       }
     | {
@@ -59,9 +62,11 @@ export type Event = DecisionInputs &
         readonly token: string;
         /** How it ended: 'exit code 3', 'signal SIGKILL'. */
         readonly exit?: string;
-        /** Set if only the code has returned and begins nothing more, while its process lives. */
+        /**
+         * Set if only the attempt's function has returned. Its process lives, but begins nothing more for it.
+         */
         readonly returned?: true;
-        /** Set if the attempt did nothing to end its process: no try is used up. */
+        /** Set if the process ended for a reason outside the attempt: no try is used up. */
         readonly interrupted?: true;
       }
     | EvaluateEvent
@@ -143,11 +148,11 @@ export type ChildEvent =
       readonly try?: number;
       readonly end: ChildEnd;
     }
-  /** The parent is being undone, or ends as it is. */
+  /** The child must stop, because its parent is being undone (`undo`) or ends without an undo. */
   | { readonly type: 'stop'; readonly undo: boolean; readonly endVersion?: number }
   /**
-   * The execution has failed, and its parent was retried. `endVersion`: its version at that end, for the case
-   * that it is stopped instead.
+   * The parent of a failed execution was retried, so this execution goes on. `endVersion`: its version at its
+   * end.
    */
   | { readonly type: 'restart'; readonly endVersion: number };
 
@@ -184,7 +189,7 @@ export interface EvaluateEvent {
 /** An operator's order to call an agent now. */
 export interface TryNow {
   readonly agent: string;
-  /** From then on no process uses an older read of the breaker. */
+  /** The time from which no process uses an older read of the breaker. */
   readonly at: number;
 }
 
@@ -275,7 +280,7 @@ export type Command = {
       readonly upTo?: number;
       /** Only for a failed execution: the input of its failed step, instead of the plan's. */
       readonly input?: Json;
-      /** The step that gets it; if absent, exactly one must have failed. */
+      /** The step that gets the input; if absent, exactly one step must have failed. */
       readonly step?: string;
     }
 );
@@ -305,9 +310,12 @@ export interface Progress {
 export interface Admission {
   /** How many messages may be sent in this sweep. */
   readonly sends: number;
-  /** For the rest; `unclaimed`: other work has its turn first. Any other reason defers the work. */
+  /**
+   * Why and until when further messages are not sent. `unclaimed`: other work has its turn first. Any other
+   * reason defers the work.
+   */
   readonly notBefore: NotBefore;
-  /** Until then its queue has enough work, at a supervisor's sending pace. */
+  /** The time until which its queue has enough work, at a supervisor's sending pace. */
   readonly busyUntil?: number;
 }
 export type Admissions = Readonly<Record<string, Admission>>;

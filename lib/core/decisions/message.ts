@@ -14,7 +14,10 @@ export interface Message {
   readonly step: string;
   readonly attempt: number;
   readonly mode: Mode;
-  /** The step's version as the sender saw it; one that is ahead of the state comes from before a restore. */
+  /**
+   * The step's version as the sender saw it. If it is higher than the stored one, the message was sent before
+   * the table was restored.
+   */
   readonly seq: number;
   /** The plan of a long execution: an agent that has it need not read all steps. */
   readonly plan?: string;

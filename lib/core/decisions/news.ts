@@ -37,7 +37,7 @@ export interface QuestionNews
   readonly workflow: string;
   /** The number of an incident; absent for an approval and a callback. */
   readonly incident?: number;
-  /** The topmost execution, with which listeners can group news; absent if the topmost one asks itself. */
+  /** The topmost execution, by which listeners can group news. Absent if it is the one that asks. */
   readonly root?: Root & { readonly executionId: string };
   /** When the change was written. */
   readonly at: number;
@@ -63,7 +63,7 @@ export interface BreakerNews {
 }
 
 /**
- * Executions under way need an agent that is not deployed. Sent each time that the agent is newly found
+ * News that executions under way need an agent that is not deployed. Sent each time the agent is newly found
  * missing.
  */
 export interface MissingNews {
@@ -75,8 +75,7 @@ export interface MissingNews {
 }
 
 /**
- * An open execution that may not end well or in time without help. Sent each time that it comes to be at
- * risk.
+ * News that an open execution may not end well or in time without help. Sent each time it becomes at risk.
  */
 export interface RiskNews {
   readonly about: 'risk';
@@ -90,10 +89,10 @@ export interface RiskNews {
   readonly view: string;
 }
 
-/** News that no record remembers: announced once. */
+/** News that is not recorded: announced once. */
 export type PassingNews = BreakerNews | MissingNews | RiskNews;
 
-/** News that a record remembers until it is announced: announced at least once. */
+/** News that is recorded until it is announced: announced at least once. */
 export type OwedNews = Ended | QuestionNews;
 
 export type News = OwedNews | PassingNews;
@@ -118,9 +117,8 @@ export function riskNews(
 }
 
 /**
- * Marks news of an execution that is to be sent to an address. The mark is the execution's life, with which
- * the sender finds the right one among deployments and lives. The address may be secret, so it stays in the
- * record.
+ * Marks news of an execution that was started with a `callbackUrl`. The mark is the execution's life, by
+ * which the sender finds the right record. The address may be secret, so it stays in that record.
  */
 export const notifying = ({
   callbackUrl,

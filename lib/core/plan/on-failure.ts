@@ -1,8 +1,9 @@
 /**
- * On-failure steps: a list of their own in the plan; they follow once an execution has ended without success.
+ * On-failure steps: a second list of steps in the plan. They run after an execution has ended without
+ * success.
  *
- * Owns: the plan by which an execution that follows up is decided, and which step is in which list. Does not
- * own: refusals (`check-on-failure.ts`), when they begin and end (`execution/end-rules.ts`).
+ * Owns: which of the two lists the rules see in each status, and in which list a step is. Does not own:
+ * refusals (`check-on-failure.ts`), when they begin and end (`execution/end-rules.ts`).
  *
  * S21 while an execution follows up, its plan has only its on-failure steps: no other step can be claimed,
  * retried, undone or reported. Before and after, it has none of them. Each may fail, as a tolerated step may
@@ -15,7 +16,7 @@ import { type AgentStep, agentStep, type Plan, type PlanStep } from './plan.ts';
 
 const plans = new WeakMap<Plan, Plan>();
 
-/** @param plan as it is stored, or as it is in the execution's status */
+/** @param plan the stored plan, or the result of an earlier call */
 export const planInStatus = (plan: Plan, { status }: Pick<Execution, 'status'>): Plan =>
   status === 'following-up' && plan.onFailureOf === undefined ? onFailurePlan(plan) : plan;
 
@@ -32,7 +33,7 @@ function onFailurePlan(plan: Plan): Plan {
 /** The plan as it is stored. */
 export const storedPlanOf = (plan: Plan): Plan => plan.onFailureOf ?? plan;
 
-/** The on-failure steps as they are decided on: each may fail. */
+/** The on-failure steps as the rules see them: each may fail. */
 export const onFailureSteps = (plan: Plan): readonly AgentStep[] =>
   storedPlanOf(plan).onFailure === undefined
     ? []
@@ -41,7 +42,7 @@ export const onFailureSteps = (plan: Plan): readonly AgentStep[] =>
 export const isOnFailure = (plan: Plan, name: string): boolean =>
   storedPlanOf(plan).onFailure?.some((step) => step.name === name) === true;
 
-/** The steps to show: its own, and its on-failure steps once they have begun. */
+/** The steps to show: the plan's steps, then its on-failure steps once these have begun. */
 export const shownSteps = (plan: Plan, { execution, steps }: Snapshot): readonly PlanStep[] => {
   const { onFailure } = storedPlanOf(plan);
   const isLater = onFailure !== undefined && (hasEnd(execution) || execution.retries !== undefined);

@@ -55,7 +55,7 @@ export interface StepLimits {
   readonly leaseMs: number;
   readonly pickupMs: number;
   readonly settleMs: number;
-  /** Absent if being alive is enough. */
+  /** How long an attempt may go without progress; absent if heartbeats alone are enough. */
   readonly maxNoProgressMs?: number;
   /** How long work that the service has accepted may go on; absent if it accepts none. */
   readonly acceptsMs?: number;
@@ -122,7 +122,7 @@ export interface ReceiveStep extends StepBase, MayFail {
   /** The name of the messages; it takes one of them. */
   readonly message: string;
   readonly withinMs: number;
-  /** Set if it is done, with the output null, when no message comes in time. Absent: it then fails. */
+  /** 'continue': without a message in time the step is done, with the output null. Absent: the step fails. */
   readonly otherwise?: 'continue';
 }
 
@@ -135,7 +135,7 @@ export interface LaneStep extends StepBase, MayFail {
   readonly by: Expr;
   /** How many executions of one key may have a place at the same time. */
   readonly atMost: number;
-  /** How long an execution waits for a place. */
+  /** How long an execution may wait for a place. */
   readonly withinMs: number;
 }
 
@@ -157,11 +157,14 @@ export interface Rounds {
 /** The message that a round begins with. */
 export interface RoundMessage {
   readonly name: string;
-  /** How long the message is waited for after the round before; absent if `within` says. */
+  /**
+   * How long to wait for the message, counted from the end of the previous round; absent if `within` gives
+   * it.
+   */
   readonly withinMs?: number;
   /** Seconds, or a duration, read from the data. `message` may also read the round before. */
   readonly within?: Expr;
-  /** Set if the round begins with null when no message comes in time. Absent: the step then fails. */
+  /** 'continue': without a message in time the round begins with null. Absent: the step fails. */
   readonly otherwise?: 'continue';
 }
 
@@ -201,11 +204,11 @@ export interface Plan {
   readonly steps: readonly PlanStep[];
   readonly output: Expr;
   /**
-   * Set if the ends of its executions are not announced. This saves the write that would record the
-   * announcement, unless a parent, a lane or a question waits for it.
+   * False if the ends of its executions are not announced. This saves the write that records the
+   * announcement, unless a parent, a lane or a question waits for that write.
    */
   readonly announceEnds?: false;
-  /** Only for a part of a list: how many items may fail without failing it. */
+  /** Only for a part of a list: how many of its items may fail. */
   readonly tolerated?: number;
   /** Tags by which its executions are found; given with the start, or else fields of the input. */
   readonly search?: readonly string[];

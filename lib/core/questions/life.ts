@@ -189,7 +189,7 @@ export const changed = (
 
 /**
  * Announces, one at a time, changes that were written and not announced yet. It is the last rule, and does
- * nothing if the bus has just refused the change: an execution's next act waits for no listener.
+ * nothing if the bus has just refused the change: no act of an execution waits for its listeners.
  */
 export const announceChange: Rule = {
   apply: (_plan, state, event) => {

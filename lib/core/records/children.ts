@@ -28,7 +28,7 @@ export interface Parent {
    */
   readonly part?: true;
   /**
-   * When the topmost execution started, and so how old its plan is; only if a lane reads it. Absent:
+   * When the topmost execution started, which tells how old its plan is. Set only if a lane needs it; absent:
    * `since`.
    */
   readonly planSince?: number;
@@ -104,8 +104,8 @@ export interface Children {
   /** Ends by index. A set, not a counter, because a child may notify its parent again. */
   readonly ended: Readonly<Record<string, ChildEnd>>;
   /**
-   * Set while they are stopped: the goal, and the index below which all were stopped. In a running step it
-   * means that its time is over (`within`).
+   * Set while the executions are stopped: the goal, and the index below which all were stopped. If the step
+   * is still running, its time is over (`within`).
    */
   readonly stop?: { readonly goal: StopGoal; readonly below: number };
   /**
@@ -114,8 +114,8 @@ export interface Children {
    */
   readonly epoch?: number;
   /**
-   * Only if the step has a recovery or rounds: the latest recorded try, absent for the first. While no round
-   * is undone, only its notices count.
+   * Only if the step has a recovery or rounds: the latest recorded try, absent for the first. Unless a round
+   * is being undone, notices of other tries are ignored.
    */
   readonly try?: number;
   /** Only in a lane: until when an earlier try may still act. */
@@ -123,8 +123,8 @@ export interface Children {
   /** Only for a step with rounds. */
   readonly rounds?: RoundsSoFar;
   /**
-   * By number (an item's place in a list, otherwise the try, from 1): the version of an end after which it
-   * must be retried, or was. Only a later end counts, because a notice may come late, even while a round is
+   * By number (an item's place in a list, otherwise the try, from 1): the version of the end after which the
+   * execution is retried. Only a later end counts, because a notice may come late, even while a round is
    * undone.
    */
   readonly restartedAfter?: Readonly<Record<string, number>>;
@@ -155,8 +155,8 @@ export interface RoundsSoFar {
   /** Set if a tolerated failure in an earlier round may have left something in effect. */
   readonly left?: true;
   /**
-   * Set while they are undone, one at a time, the latest first: the number being undone. Higher ones are
-   * over.
+   * Set while the rounds are undone, one at a time, the latest first: the number of the round being undone.
+   * Those with higher numbers are undone already.
    */
   readonly compensating?: number;
 }
@@ -178,7 +178,7 @@ export interface ChildStart {
   readonly tags?: Readonly<Record<string, string>>;
   /** The version of the end after which the failed execution goes on. */
   readonly restartedAfter?: number;
-  /** Why it never begins: its place is taken instead. */
+  /** Why the execution must never begin: a placeholder takes its place. */
   readonly refused?: Failure;
 }
 

@@ -23,7 +23,7 @@ export interface Ended {
   readonly cause?: Cause['kind'];
   /** The person who canceled the execution, or resolved the incident that stopped it. */
   readonly by?: Caller;
-  /** The effects that it left; after a success only those of tolerated failures. */
+  /** The effects that the execution left; after a success, only those of tolerated failures. */
   readonly standing?: Standing;
   /** Set if the execution was started with a `callbackUrl`: its life. */
   readonly notify?: string;
@@ -52,7 +52,10 @@ export interface StandingEffect {
   readonly executionId?: string;
 }
 
-/** The effects of an execution that are still there: of what can be undone, and of points of no return. */
+/**
+ * The effects of an execution that are still there: effects that can be undone, and those of points of no
+ * return.
+ */
 export interface Standing {
   readonly stands: number;
   readonly mayStand: number;

@@ -13,7 +13,7 @@ import { type Execution, isTerminal, isUndecided } from './state.ts';
 /** True if, by its own record, the execution has its place in this epoch. */
 export const isAdmitted = ({ lane, epoch }: Execution): boolean => lane?.admitted === epoch;
 
-/** True if the entry's execution still waits in the queue. Once it does not, this entry never waits again. */
+/** True if the entry's execution still waits in the queue. Once false for an entry, it stays false. */
 export const mayBePlaced = (
   { life, epoch }: LaneEntry,
   execution: Execution | undefined,
@@ -37,7 +37,7 @@ export function isFree(entry: LaneEntry, execution: Execution | undefined, now: 
   return isOver && now >= (execution.lane?.freeAt ?? 0);
 }
 
-/** When the topmost execution started. All plans below are parts of its plan, and so as old. */
+/** When the topmost execution started. All plans below it are parts of its plan, so they are as old. */
 export const planSince = ({ parent, startedAt }: Pick<Execution, 'parent' | 'startedAt'>): number =>
   parent?.planSince ?? parent?.since ?? startedAt;
 

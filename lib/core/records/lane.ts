@@ -40,17 +40,20 @@ export interface OwnLane {
   readonly priority?: number;
   /** The epoch in which the execution got its place. */
   readonly admitted?: number;
-  /** When the execution's time began: when it got its place, or when a pause began during which it got it. */
+  /**
+   * When the execution's time began: when it got its place, or, if it got the place during a pause, when that
+   * pause began.
+   */
   readonly placedAt?: number;
   /** When the execution, one of the first in the queue, reads the lane again. */
   readonly checkAt?: number;
-  /** Set once the execution has ended: from when on it can no longer act. */
+  /** Set once the execution has ended: the time from which it can no longer act. */
   readonly freeAt?: number;
   /** The version of the write that ended the execution: it leaves the lane in a later write. */
   readonly endVersion?: number;
   /** Set if the end is announced and the execution leaves the lane later. */
   readonly announced?: true;
-  /** Set if it left the queue before it ended: the epoch. */
+  /** The epoch in which it left the queue; set if it left before its end. */
   readonly left?: number;
 }
 
@@ -61,7 +64,7 @@ export interface LaneWork {
   readonly how: 'enter' | 'check' | 'leave';
   readonly lane: string;
   readonly atMost: number;
-  /** Only for a start, which writes its plan's limit: how old that plan is. */
+  /** Set only at a start, which writes its plan's limit into the lane: how old that plan is. */
   readonly limitAt?: number;
   readonly own: Queued;
   /** True while the execution is paused: the lane skips it. */

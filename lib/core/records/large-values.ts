@@ -28,7 +28,7 @@ export interface ValueKey {
 
 type Owner = Pick<Execution, 'id' | 'life'>;
 
-/** Text of a value above this size is stored outside the table, if there is a place for it. */
+/** A value whose JSON text is larger than this is stored outside the table, if there is such a store. */
 export const LARGE_VALUE_BYTES: number = 32 * 1_024;
 /** The largest value in a record: with the rest of the record it fits into an item of the store (400 KB). */
 export const MAX_RECORD_VALUE_BYTES: number = 256 * 1_024;
@@ -46,7 +46,8 @@ export const mostBytes = (
 ): number => (values === undefined ? inRecord : beside);
 
 /**
- * Names the step without the brackets of an item's name, which have a meaning in addresses and file patterns.
+ * The holder for a step's output. Brackets in an item's name are replaced, because they have a meaning in
+ * addresses and file patterns.
  */
 export const holderOf = (step: string): ValueHolder => `step.${step.replace('[', '.').replace(']', '')}`;
 
@@ -121,7 +122,7 @@ export const isLost = ({ execution, values }: Snapshot, { holder, ref }: WantedV
   values?.lost.has(valueKeyOf(execution, holder, ref)) === true;
 
 /**
- * @returns undefined if it is lost: a step that reads it has failed already (`step/left-out.ts`)
+ * @returns undefined if the value is lost: a step that reads it has failed already (`step/left-out.ts`)
  * @throws NotLoaded
  */
 function loaded(

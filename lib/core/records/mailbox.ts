@@ -32,8 +32,8 @@ export interface Mailbox {
   /** How many were ever accepted; the next message gets the next number. */
   readonly accepted: number;
   /**
-   * Set until an evaluation has read the mailbox after the last acceptance. By it a supervisor finds the
-   * mailbox (L1, S12).
+   * Set from each acceptance until an evaluation has read the mailbox. A supervisor finds the mailbox by it
+   * (L1, S12).
    */
   readonly wakeAt?: number;
 }

@@ -25,7 +25,7 @@ export interface OpenWaits {
   readonly refused?: RefusedWaits;
 }
 
-/** At least how many calls were answered at once because the limit of waits was reached. */
+/** Calls that were answered at once because the limit of waits was reached. The count is a lower bound. */
 export interface RefusedWaits {
   readonly calls: number;
   /** When the first and the latest were refused. */
@@ -46,7 +46,7 @@ export interface WaitsNow {
  */
 export const DEFAULT_MOST_WAITS = 5;
 
-/** Refused calls farther apart than this are unrelated. */
+/** After this time without a refused call, counting begins anew. */
 const REFUSED_FOR_MS = 60_000;
 
 const openAt = (stored: OpenWaits | undefined, now: number): readonly OpenWait[] =>

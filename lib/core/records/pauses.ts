@@ -12,7 +12,7 @@ import type { Caller } from '../values/caller.ts';
  * meanwhile reads again, and finds the pause.
  */
 export const CLAIM_READ_HOLDS_MS = 3_000;
-/** Within this time of the first, all tries of a claim's write begin (`aws/transport.ts`). */
+/** All tries of a claim's write begin within this time of the first try (`aws/transport.ts`). */
 export const CLAIM_WRITE_MS = 6_000;
 /** The sum of both, a second for the request, and the 4 s by which two clocks may differ. */
 const MAY_BEGIN_MS = 14_000;
@@ -56,8 +56,8 @@ export interface EarlierPauses {
 }
 
 /**
- * Returns how long it was paused since then, from a sum of pauses: exact if all of them are later, otherwise
- * too much rather than too little.
+ * Returns how long the execution was paused after `sinceAt`, from a sum of pauses. The result is exact if all
+ * of them are later; otherwise it may be too high, never too low.
  */
 export const summedSince = ({ ms, endedAt }: EarlierPauses, sinceAt: number): number =>
   Math.min(ms, Math.max(0, endedAt - sinceAt));

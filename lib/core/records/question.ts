@@ -32,7 +32,7 @@ export type Choice = (typeof CHOICES)[number];
 /** The changes of a question; each is announced on the event bus. */
 export type QuestionChange = 'opened' | 'reminded' | 'closed';
 
-/** Copied from the execution, so that an inbox need not read it. */
+/** Fields copied from the execution, so that an inbox need not read it. */
 export interface QuestionSubject {
   readonly workflow: string;
   readonly tags?: Readonly<Record<string, string>>;
@@ -77,8 +77,8 @@ export interface Incident extends Asked {
   /** For `deadline`: a step that is not over and has no attempt under way, if there is one. */
   readonly step?: string;
   /**
-   * The step's version when the incident was opened: if a later version needs a person again, that is another
-   * incident. `pause`: the pause's number.
+   * The step's version when the incident was opened: if a later version needs a person, that is another
+   * incident. For kind `pause`: the pause's number.
    */
   readonly stepVersion: number;
   readonly failure: Failure;
@@ -87,20 +87,23 @@ export interface Incident extends Asked {
    * output.
    */
   readonly wrongAnswer?: string;
-  /** The choice that holds when the time is over. */
+  /** The choice that applies when the time is over. */
   readonly otherwise: Choice;
   /** The latest pause whose time was added to the deadline, by its number. */
   readonly movedFor?: number;
   /**
-   * Set if it is not announced, because another item's question in the same execution is. It is asked and
-   * answered separately.
+   * Set if the incident is not announced, because the same question about another item of the execution was.
+   * It is still asked and answered separately.
    */
   readonly quiet?: true;
   readonly choice?: Choice;
   /** The person, if the gateway names one. */
   readonly caller?: Caller;
   readonly reason?: string;
-  /** Set if a bulk command answered the question: its id, which identifies a repetition. */
+  /**
+   * The id of the bulk command that answered the question, if one did; a repetition of the command is
+   * recognised by it.
+   */
   readonly commandId?: string;
 }
 

@@ -34,7 +34,7 @@ export interface ShardReceipt {
 
 export interface LostAttempts {
   readonly attempts: number;
-  /** The first since the last longer quiet, and the latest. */
+  /** When the first attempt was lost, counted since a time without losses, and when the latest was. */
   readonly since: number;
   readonly at: number;
   /** The execution of the latest, whose log may show the reason. */
@@ -73,7 +73,7 @@ export function lostAfter(
 
 /**
  * Adds up all shards, by agent.
- * @param here further ones that this process knows of
+ * @param here further lost attempts that this process knows of
  */
 export function lostAttempts(
   receipts: readonly ShardReceipt[],
@@ -143,7 +143,7 @@ export interface AuditCounts {
   readonly failed: number;
 }
 
-/** The place of the pass in one segment of the table: its beginning, after a record, or its end. */
+/** How far the pass has come in one segment of the table: the beginning, after a record, or the end. */
 export interface SegmentPlace {
   readonly cursor?: string;
   readonly over?: true;
@@ -172,8 +172,8 @@ export interface ReleaseReceipt {
 }
 
 /**
- * During a deployment supervisors of two releases are at work, for at most this long; meanwhile none replaces
- * the receipt of the other.
+ * How long, at most, supervisors of two releases are at work during a deployment. During this time neither
+ * replaces the other's receipt.
  */
 const RELEASES_OVERLAP_MS = 120_000;
 

@@ -17,7 +17,10 @@ import { type Execution, isTerminal, type Step } from './state.ts';
 /** The shortest time after an execution's end for which its idempotency key is remembered. */
 export const MIN_RETENTION_MS = 86_400_000;
 
-/** The longest time of a start from its first put to the record that names it: no function runs longer. */
+/**
+ * The longest time from the first object that a start stores to the record that names it: no function runs
+ * longer.
+ */
 export const START_MS = 900_000;
 
 /**
@@ -27,7 +30,7 @@ export const START_MS = 900_000;
  */
 export const READ_HOLDS_MS = 30_000;
 
-/** When the record was last written, as far as it says. */
+/** When the record was last written, by the latest time in it; 0 if it has none. */
 export const touchedAt = (record: Step | Question): number =>
   'openedAt' in record
     ? Math.max(record.openedAt, record.closedAt ?? record.remindedAt ?? 0)
@@ -45,7 +48,7 @@ export const isAbandoned = (record: Step | Question, now: number): boolean =>
   // A record without a time of writing is never old.
   touchedAt(record) > 0 && isLongAgo(touchedAt(record), now);
 
-/** True if it is longer ago than a start, or anything else under way, takes. */
+/** True if the time is longer ago than a start, or any other process under way, can take. */
 export const isLongAgo = (at: number, now: number): boolean => at < now - MIN_RETENTION_MS;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Says if an open execution is at risk, and since when, by its own record and the clock.
+ * Decides by an open execution's record and the clock if it is at risk, and since when.
  *
  * Owns: the times. Does not own: writing `riskSince`, which depends on its steps
  * (`supervision/notice-risk.ts`), the uses (lists and counts).
@@ -10,7 +10,7 @@ import { type Execution, isForward, isTerminal, type RiskReason } from './state.
 
 /** An execution overdue for this long is at risk: no supervisor has evaluated it. */
 export const OVERDUE_RISK_MS = 60_000;
-/** The part of its time after which an execution is at risk of being late. */
+/** The share of its time after which an execution is at risk of being late. */
 const RISKY_PART = 0.75;
 
 /** Reasons for which an execution waits for an agent. */

@@ -15,9 +15,11 @@
 
 /** A process waits for a slot that begins within this time. */
 export const NEAR_MS = 2_000;
-/** A group that comes now takes less at once, so that the next one waits no longer than this … */
+/**
+ * A group without turns takes at most this much of the rate at once, so that the next group waits no longer …
+ */
 const FIRST_MS = 1_000;
-/** … and one that comes while others have turns gets a slot after those that they have taken. */
+/** … and, while other groups have turns, gets a slot within this time. */
 const BESIDE_MS = 3_000;
 /** How many groups have turns of their own; the rest share those of work without a group. */
 const MOST_GROUPS = 100;

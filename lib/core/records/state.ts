@@ -32,15 +32,15 @@ export interface End {
   readonly status: ExecutionStatus;
   readonly at: number;
   /**
-   * The version of the write that made the end, or that later ruled out a retry. It identifies the end for a
-   * parent.
+   * The version of the write that recorded the end, or of a later write that ruled out a retry. A parent
+   * identifies the end by it.
    */
   readonly version: number;
   /** Set once its parent has been notified. */
   readonly parentKnows?: true;
   /**
-   * Set if its parent was retried meanwhile: then the write that records the announcement of its end also
-   * retries it.
+   * Set if its parent was retried before this end was announced: the write that records the announcement then
+   * also retries this execution.
    */
   readonly again?: true;
 }
@@ -67,11 +67,14 @@ export interface Retried {
 }
 
 /**
- * Work must not begin before a time. An attempt that may still act is not such a reason: nothing overrides
- * that.
+ * Why work must not begin before a time. Waiting for an attempt that may still act is no such reason: that
+ * wait cannot be overridden.
  */
 export interface NotBefore {
-  /** The earliest time; in a step, where `retryAt` is that, the time at which the work was deferred. */
+  /**
+   * The earliest time. In a step's record: when the work was deferred, because there `retryAt` is the
+   * earliest time.
+   */
   readonly at: number;
   /**
    * `breaker`: its agent's service is dead. `paused`: an operator has paused its agent. `unclaimed`: it was
@@ -110,8 +113,8 @@ export interface Dispatch {
 export interface Execution {
   readonly id: string;
   /**
-   * Made by the create that won, it distinguishes successive executions of one id, and is part of every
-   * effect key.
+   * A random id made when the execution is created. It tells successive executions of one id apart, and is
+   * part of every effect key.
    */
   readonly life: string;
   readonly workflow: string;
@@ -127,7 +130,7 @@ export interface Execution {
   readonly version: number;
   readonly writeId: string;
   readonly epoch: number;
-  /** Null in a record that was read alone if `inputKey` says that the input is beside it. */
+  /** Null if `inputKey` is set and only this record was read: the input is then in another record. */
   readonly input: Json;
   /** The store's key of an input that is not in the execution's own record. */
   readonly inputKey?: string;
@@ -136,7 +139,7 @@ export interface Execution {
   /** Hash of the start request's body: the same key with another body is refused (S11). */
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;
-  /** The hash of its group (`fairBy`), which each of its messages has. */
+  /** The hash of its group (`fairBy`); each of its messages carries it. */
   readonly fairGroup?: string;
   /** Only if its workflow has a lane. */
   readonly lane?: OwnLane;
@@ -211,7 +214,10 @@ export interface Attempt {
   readonly epoch?: number;
 }
 
-/** An attempt, and when its process is certainly dead; without a token, several early attempts together. */
+/**
+ * When the process of an attempt is certainly dead. An entry without a token stands for several early
+ * attempts.
+ */
 export interface ProcessOfAttempt {
   readonly token?: string;
   readonly deadlineAt: number;
@@ -257,8 +263,8 @@ export interface Step {
    */
   readonly afterFailure?: 'continue' | 'stop';
   /**
-   * Set if a retry of its execution restarted it while an attempt may have acted: if that turns out not done,
-   * its recovery begins again.
+   * Set if a retry of the execution restarted the step while an attempt may have acted. If a probe then says
+   * `notDone`, the recovery begins again.
    */
   readonly restarted?: true;
   /** How many attempts to execute were claimed, all stages together. */
@@ -268,15 +274,17 @@ export interface Step {
   /** How many attempts were claimed on this stage. */
   readonly stageAttempt: number;
   /**
-   * The stage that follows once the possible effects of the attempted one, whose outcome was unknown, are
-   * undone.
+   * The stage that follows. It begins once the possible effects of the current stage, whose outcome was
+   * unknown, are undone.
    */
   readonly nextStage?: number;
-  /** Set if it failed for good: neither the same again nor a repetition of its group of steps can help. */
+  /**
+   * Set if it failed for good: neither another attempt nor another try of the surrounding workflow can help.
+   */
   readonly isPermanent?: true;
   /** Set if it failed because its time was over (`within`), not because of its last attempt. */
   readonly isOverTime?: true;
-  /** When a person retried it, so that its time (`within`) began again. */
+  /** When a person retried it; its time (`within`) counts from then. */
   readonly againAt?: number;
   /**
    * The input that a person gave for the next attempt, instead of the plan's. Its claim makes it the key's
@@ -302,9 +310,12 @@ export interface Step {
   readonly leaseUntil?: number;
   readonly mode?: Mode;
   readonly claimedAt?: number;
-  /** When the processes of all attempts so far are certainly dead. */
+  /** The time at which the processes of all attempts so far are certainly dead. */
   readonly processDeadlineAt: number;
-  /** Each attempt's share of that, if an earlier process may have been alive when the latest was claimed. */
+  /**
+   * The same time for each attempt, kept if an earlier process may have been alive when the latest attempt
+   * was claimed.
+   */
   readonly processes?: readonly ProcessOfAttempt[];
   /**
    * True if some attempt's outcome was unknown. Only `compensated` or a believed `notDone` clears it (S10).
@@ -322,8 +333,8 @@ export interface Step {
   readonly retryAt?: number;
   readonly deferred?: NotBefore;
   /**
-   * When its undo, or an on-failure step, was first deferred or failed because of a dead service. Kept until
-   * it is over or a person has chosen.
+   * When the step's undo (or an on-failure step itself) was first deferred, or failed, because of a dead
+   * service. Kept until it is over or a person has chosen.
    */
   readonly undoDeferredAt?: number;
   readonly output?: Json;
@@ -366,7 +377,7 @@ export const isUndecided = (status: ExecutionStatus): boolean => isForward(statu
 export const isPerforming = (status: ExecutionStatus): boolean =>
   isForward(status) || status === 'following-up';
 
-/** True if its end is known: at most its on-failure steps are not over. */
+/** True if its end is certain; its on-failure steps may still be running. */
 export const hasEnd = ({ status }: Pick<Execution, 'status'>): boolean =>
   isTerminal(status) || status === 'following-up';
 
@@ -374,7 +385,10 @@ export const hasEnd = ({ status }: Pick<Execution, 'status'>): boolean =>
 export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
   status === 'paused' ? pauses?.at(-1) : undefined;
 
-/** A step with an attempt under way, as `leaseUntil` alone shows: no other begins while its lease lasts. */
+/**
+ * A step with an attempt under way; only `leaseUntil` shows that. No other attempt begins while the lease
+ * lasts.
+ */
 export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };
 
 export const isLeased = (step: Step | undefined): step is LeasedStep => step?.leaseUntil !== undefined;

@@ -138,7 +138,8 @@ function workOf(
 ): Work {
   const attempt = { execute: record.attempt + 1, probe: record.attempt, undo: record.undoAttempt + 1 }[mode];
   const variant = mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
-  // A stage without effects need not wait for the earlier outcome, but its attempt must be dead.
+  // The next stage need not know the outcome of a stage without effects, but that stage's attempt must be
+  // dead.
   const quietAt = mode === 'execute' && isLeaving(step, record) ? effectOf(step, record).attemptsUntil : 0;
   const work = { step: variant, mode, attempt, sinceAt, dueAt: Math.max(sinceAt, notBefore, quietAt) };
   return record.deferred?.mode === mode ? { ...work, deferred: record.deferred } : work;

@@ -8,10 +8,10 @@
  * all programs of a dead process (`lib/worker/`), what follows in the execution (`rules.ts`).
  *
  * S5 a report commits only with the current token, or as a late success: the same token, and since then no
- * claim but to probe. A death under the lease is an end with an unknown outcome. A later one, of any attempt
- * with a share of its own, changes only times, never an outcome. S6 a step is `done` only by a report, or a
- * probe, that says so. S10 an unknown outcome is remembered (`mayHaveActed`) until the step is undone, or a
- * probe's `notDone` is believed; a death lowers only its own share of the process deadline.
+ * claim but to probe. A death during the lease ends the attempt with an unknown outcome. A death that is
+ * reported later, also of an earlier attempt, changes only times, never an outcome. S6 a step is `done` only
+ * by a report, or a probe, that says so. S10 an unknown outcome is remembered (`mayHaveActed`) until the step
+ * is undone, or a probe's `notDone` is believed; a death lowers only its own share of the process deadline.
  */
 
 import { canMoveStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
@@ -92,7 +92,7 @@ function lateSuccess(
     failure: undefined,
     afterFailure: undefined,
     nextStage: undefined,
-    // No later try uses it.
+    // The input was given for one attempt, and that has succeeded.
     givenInput: undefined,
     changedAt: inputs.now,
   });
@@ -154,7 +154,7 @@ function afterFailure(
       ? forTime()
       : stepAfter(record, 'fail', inputs, { ...last, status: 'waiting' });
   }
-  // A permanent failure tells more: it is recorded even if the time is over.
+  // A permanent failure says more than that the time is over, so it is recorded instead.
   if (next.kind === 'end')
     return isOverTime && failed.permanent !== true
       ? forTime()
@@ -258,7 +258,7 @@ export function leaseLost(
   // The next attempt begins at once (a random value of 0 makes the backoff 0): the agent died, not its
   // service.
   const atOnce = record.mode !== 'probe' && failure === LEASE_LOST;
-  // Its process may act for that much longer.
+  // The process lives longer by the time during which it was frozen.
   const later = withLater(record, awayMs(inputs.away, record.claimedAt ?? 0));
   const ending = endingOf(step, later, { ...inputs, random: atOnce ? 0 : inputs.random });
   const isStalled = record.leaseUntil <= inputs.now && endedByStall(ending.variant, record);

@@ -97,7 +97,7 @@ export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
 export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): boolean {
   if (!isTolerated(step) || record?.afterFailure === 'stop') return false;
   const ends = Object.values(record?.children?.ended ?? {});
-  // A repeat may fail after a successful round, if no other round is allowed; the effects of its rounds stay.
+  // A repeat may fail although all its rounds succeeded: no more rounds are allowed. Their effects stay.
   const maySucceed = isRepeated(step);
   return ends.every(({ status, clean }) =>
     status === 'succeeded' ? maySucceed : clean || !isOutcomeRead(plan, step.name),
@@ -196,8 +196,8 @@ export const hasEarlierRounds = (children: Children | undefined): boolean =>
   (children?.rounds?.done ?? 0) > 0 && children !== undefined && roundBelow(children) > 0;
 
 /**
- * How many answers of successful rounds must still be read, because the step has failed and may fail. The
- * effects of those rounds stay, so the author gets their answers whatever ended the others.
+ * How many outputs of successful rounds must still be read after a tolerated failure of the step. The effects
+ * of those rounds stay, so the author gets their outputs.
  */
 export const answersOwed = (step: PlanStep, record: Step): number => {
   const { status, children } = record;

@@ -76,8 +76,8 @@ interface Delays {
 }
 
 /**
- * The next wake time: the earliest time at which a rule or a dispatch is due, but at most a horizon after the
- * time until which no unseen write is possible.
+ * The next wake time: the earliest time at which a rule or a dispatch is due. It is at most a horizon after
+ * the moment from which a write may go unseen.
  * @param rules those of the execution's status
  * @param readAt the clock before `snapshot` was read
  */
@@ -127,8 +127,8 @@ export function bringForward(
 }
 
 /**
- * Adds the execution's record to the write of a step that ends without a lease, so that it fails if the
- * execution was paused since it was read. There are two cases. S12 the last step ends: the execution's end is
+ * Adds the execution's record to the write of a step that ends without a lease. The write then fails if the
+ * execution was paused after it was read. There are two cases. S12 the last step ends: the execution's end is
  * due at once, but a paused execution's wake time is the deadline of its pause. L1 the step fails, or takes
  * its default without an answer or a message: a pause extends the step's time.
  */

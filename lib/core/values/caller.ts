@@ -5,8 +5,8 @@
  * not own: reading a gateway's fields (`api/callers.ts`), which person may give which answer
  * (`records/people.ts`).
  *
- * No caller names itself. If it is unclear whether two callers are one person, they count as one. If two
- * people count as one, only another person has to answer; if one counted as two, a person could approve their
+ * No caller names itself. If it is unclear whether two callers are one person, they count as one. The mistake
+ * then costs little: a further person has to answer. The opposite mistake would let a person approve their
  * own work.
  */
 
@@ -74,8 +74,8 @@ const isSessionOf = (session: string, role: string): boolean =>
   role.includes(':assumed-role/') && session.startsWith(`${role}/`);
 
 /**
- * True if both are one person: also a role and one of its sessions, because an entry may be older than a
- * deployment that says that sessions are persons.
+ * True if both are one person. A role and one of its sessions also count as one: the stored name may be from
+ * a time when the deployment did not yet treat sessions as persons.
  */
 export const isSamePerson = (one: string, other: string): boolean =>
   one === other || isSessionOf(one, other) || isSessionOf(other, one);

@@ -125,7 +125,7 @@ const noMessage = (message: string): Failure => ({
   message: `no message '${message}' came in time`,
 });
 
-/** For a round that begins with a message, while its step has begun and its execution has not. */
+/** The wait for the message with which a round begins: the step has begun, the round's execution has not. */
 const MESSAGE_OF_ROUND: Wait<PlanStep> = {
   until: (_step, { execution }, record) => {
     const { withinMs = 0 } = record?.children?.rounds?.awaits ?? {};
@@ -221,7 +221,7 @@ function expiresAt(step: CallbackStep, snapshot: Snapshot, record: Step | undefi
   );
 }
 
-/** The step without an answer in time. An approval by default has no approver. */
+/** The step without an answer in time. An approval that is given because nobody answered has no approver. */
 function unanswered({ kind, otherwise }: CallbackStep, record: Step, inputs: DecisionInputs): Step {
   if (otherwise === 'approve')
     return over(record, 'elapse', inputs, { output: { approved: true }, failure: undefined, by: undefined });
@@ -232,7 +232,10 @@ function unanswered({ kind, otherwise }: CallbackStep, record: Step, inputs: Dec
   return over(record, 'expire', inputs, { failure, by: undefined });
 }
 
-/** The step when its time is over. A person decides on the undo of one that is done and requested again. */
+/**
+ * Fails the step because its time is over. If its work was done (`wrongAnswer`) and then requested again, a
+ * person decides about the undo.
+ */
 function overTime(record: Step, inputs: DecisionInputs): Step {
   const move = record.wrongAnswer !== undefined && record.mayHaveActed ? 'overdue' : 'expire';
   return over(record, move, inputs, { ...FAILED_FOR_TIME, retryAt: undefined });
@@ -364,8 +367,8 @@ function taking(state: Snapshot, { name }: Taking, found: Found, event: Evaluati
       step,
       // Writes the execution, too: nothing is taken in a pause or after a stop.
       execution: executionAfter(execution, 'adopt', event, {}),
-      // The message is also taken by a round that fails because of it: after a retry of the execution it
-      // would fail because of the same message again.
+      // A round that fails because of the message takes it, too. Otherwise a retry of the execution would
+      // meet the same message and fail again.
       taken: takenFrom(found, name, event),
     },
     evaluateNext([name]),
@@ -376,8 +379,8 @@ function taking(state: Snapshot, { name }: Taking, found: Found, event: Evaluati
 }
 
 /**
- * Removes the wake time, too: the process that takes a message evaluates the execution again, and that one's
- * own wake time is near.
+ * Removes the mailbox's wake time, too: the process that takes a message evaluates the execution again, and
+ * the execution's own wake time is near.
  */
 function takenFrom({ mailbox, message }: Found, step: string, event: Evaluation): TakenMessage {
   const { wakeAt: _, ...kept } = mailbox;

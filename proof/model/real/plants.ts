@@ -1,6 +1,6 @@
 /**
- * Ports that break one of the engine's rules, to show what would go wrong without it. If a search finds
- * nothing with such ports, it is blind, or the rule is not needed.
+ * Ports that break one rule of the engine each, to show what would go wrong without it. If a search finds
+ * nothing with such ports, the search is blind, or the rule is not needed.
  */
 
 import type { Ports } from '../../../lib/core/ports.ts';
@@ -38,7 +38,7 @@ const hasty: Planted = (ports) => {
   return { ...ports, store: wrap(ports.store, { readExecution }) };
 };
 
-/** The execution has ended, and no process comes back to hand its place on. */
+/** An ended execution keeps no wake time, so no process comes back to hand its place on. */
 const forgotten: Planted = (ports) => {
   const write: Ports['store']['write'] = (given) => {
     const { execution } = given;

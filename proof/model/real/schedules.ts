@@ -21,7 +21,7 @@ import type { Explored, Limits } from '../explore.ts';
 /** The things that can begin in a state: a request, a sweep, the passing of time. */
 export interface Beginning {
   readonly name: string;
-  /** It is not needed to reach an end. */
+  /** Set if an execution can reach its end without it. */
   readonly isFault?: true;
   readonly begin: (ports: Ports) => Promise<unknown>;
 }
@@ -36,7 +36,7 @@ export interface Seen {
 /** One run of a scene, from its start. */
 export interface Scene {
   readonly kills: number;
-  /** How often another process, one at a time, may continue or begin while one has not ended. */
+  /** How often the turn may pass to another process while a process has not ended. */
   readonly overtakings: number;
   /** The possible starts of another process. @param busy the processes under way */
   readonly beginnings: (seen: Seen, busy: readonly string[]) => readonly Beginning[];
@@ -309,7 +309,7 @@ export async function exploreScene(
       if (!isFault) (states[at] as Known).healthyTo.push(id);
       if (isNew) open.push({ at: id, moves: [...moves, name], run: undefined });
       const top = open.at(-1);
-      // The latest continues as it is; only one run is kept.
+      // The run that made the latest call continues there; all other states are reached again from the start.
       if (isNew && top !== undefined && name === all.at(-1)?.name) top.run = there;
     }
   }

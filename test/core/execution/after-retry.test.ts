@@ -19,7 +19,7 @@ const counted = (step: PlanStep, record: Step, execution: Partial<Execution>) =>
   const after = stateAfterRetry(planOf(step), state);
   if (after === state) return undefined;
   expect({ ...after, steps: {} }).toEqual({ ...state, steps: {} });
-  // Nothing is written: only the way in which the record of the step counts may differ.
+  // The stored records stay as they are; only the reading of this step's record may differ.
   return changesOf(record, after.steps[record.name]);
 };
 const old = (status: StepStatus, more: Partial<Step> = {}): Step =>
@@ -93,7 +93,7 @@ describe('a callback of an earlier epoch', () => {
 
   it('is answered where it was, before its turn', () => {
     expect(counted(callback, fenced({ output: 1 }), retried)).toEqual({ epoch: 3, status: 'answered' });
-    // Whoever answered is returned as well, and recognised when they repeat it.
+    // The person who answered is kept, so that a repetition of the answer is recognised.
     const by = { kind: 'local', name: 'bob' } as const;
     expect(counted(callback, fenced({ output: 1, by }), retried)).toEqual({ epoch: 3, status: 'answered' });
   });
@@ -148,7 +148,8 @@ describe('a step with executions of its own, of an earlier epoch', () => {
     });
   });
   it('begins anew where they all left nothing, it never had any, or it was fenced', () => {
-    // The former end then says nothing about the present one (simulation seed 70000166).
+    // The record of the former end is removed, because it says nothing about the next end (simulation seed
+    // 70000166).
     const ready = { status: 'ready', epoch: 3, changedAt: NOW - 50, failure: null };
     expect(counted(map, of('failed', childrenOf(1, { 0: end('canceled') })), retried)).toEqual({
       ...ready,

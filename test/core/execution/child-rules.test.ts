@@ -45,8 +45,8 @@ describe('a time that has passed', () => {
       questions: { it: callbackAsked('it', { deadlineAt: NOW }) },
     });
     expect(write?.step?.status).toBe('failed');
-    // One write with the execution: it fails if the execution has been paused since, and its time is given
-    // back.
+    // The step is written together with the execution, so the write fails if a pause, which gives time back,
+    // has begun since the read.
     expect(write?.execution).toMatchObject({ status: 'running', version: 2 });
     const failure = { code: 'no-answer', message: 'the callback was not answered in time' };
     expect(notes).toStrictEqual([{ what: 'step-failed', executionId: 'e-1', step: 'it', failure }]);

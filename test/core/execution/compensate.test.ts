@@ -103,7 +103,7 @@ describe('the end of an undo', () => {
     const message = 'the effects of these steps could not be undone: b, c';
     const why = { code: 'compensation-failed', message };
     expect(notes).toStrictEqual([{ what: 'failed', executionId: 'e-1', failure: why }]);
-    // Steps that are not before it are undone first.
+    // Steps that do not come before the failed undo are undone first.
     const beside = planOf(a, undoableOf('b'), undoableOf('c'));
     expect(ended({ ...compensating(stuck), questions: asked }, beside)).toBeUndefined();
     // Nor does it end while an attempt on one of the remaining steps is under way.

@@ -163,7 +163,8 @@ describe('a message', () => {
       expect(earlier.every(({ id }) => state.mailbox?.messages[id] === null)).toBe(true);
       expect(message).toMatchObject({ name, taken: { step: step?.name, at: NOW } });
       expect(message).not.toHaveProperty('body');
-      // The clocks of senders differ: one that was accepted before a message in time was in time, too.
+      // Senders' clocks differ, so a message is in time if it, or one that was accepted later, has a time
+      // before the deadline.
       const inTime = entries.filter((one) => one.name === name && one.order >= message.order);
       const earliestAt = Math.min(...inTime.map(({ at }) => at));
       expect(earliestAt).toBeLessThanOrEqual((step && waitsUntil(step, state)) ?? 0);
@@ -203,8 +204,8 @@ describe('the wake time of steps of all kinds (S12)', () => {
         const wakeAt = first.write?.execution?.wakeAt ?? 0;
         fc.pre(first.next.kind === 'idle' && wakeAt > NOW + 1);
         looked += 1;
-        // No message has come. The mailbox is given anew, because a read of it says nothing about a later
-        // state.
+        // No message has come. The second evaluation gets an empty mailbox of its own, because an earlier
+        // read of the mailbox does not count for a later state.
         const before = { ...withWrite(state, first.write), mailbox: { messages: {} } };
         const at = NOW + Math.floor((wakeAt - 1 - NOW) * part);
         const second = lookAt(plan, before, at);

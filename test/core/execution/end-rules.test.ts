@@ -88,8 +88,8 @@ describe('behind a point of no return', () => {
   it('a person is asked about what failed, which is written to the step', () => {
     const failed = recordOf('it', 'failed', { failure, retryAt: 5, changedAt: 5 });
     const { write, ...rest } = see(plan, stateOf([past, failed]));
-    // Conditional on the execution's version: after a stop or an end that its writer did not see, nobody is
-    // asked (S20).
+    // The write depends on the execution's version: if the execution was stopped or ended meanwhile, no
+    // person is asked (S20).
     const before = stateOf([past, failed]).execution;
     expect(write).toStrictEqual({
       executionId: 'e-1',

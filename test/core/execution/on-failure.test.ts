@@ -225,7 +225,7 @@ describe('a parent', () => {
     expect(over.write?.execution).toMatchObject({ status: 'running', epoch: 2 });
     expect(over.write?.execution).not.toHaveProperty('end');
     expect(over.next).toMatchObject({ kind: 'evaluate' });
-    // An end that was written and not yet announced is not lost, either.
+    // A restart also finds an end that was written and not yet announced: it is announced first.
     const written = at([failed, tellDone(), filed('done')], { ...child, status: 'failed', endedAt: NOW });
     expect(decide(plan, written, restart).write?.execution).toMatchObject({
       status: 'failed',

@@ -81,7 +81,7 @@ describe('on the way forward', () => {
     expect(execution).toMatchObject({ version: 2, wakeAt: NOW });
   });
 
-  // Between this write and the next claim a process may die.
+  // The process may die between this write and the next claim, so the wake time must be near.
   it('the next work is searched for within the horizon, however late the next evaluation was to be', () => {
     const late = { ...running, wakeAt: NOW + 30 * 86_400_000 };
     const { execution } = written(planOf(a, b), recordOf('a', 'failed', { failure }), late);

@@ -78,7 +78,7 @@ describe('an answer to a question about a step', () => {
 
   it.each<[string, Partial<Resolution>, object]>([
     ['asks for another try', {}, { status: 'retrying', retryAt: NOW }],
-    // A person's word counts only if it is asked for, and a repeated call is harmless.
+    // `nothingHappened` counts only for a choice that needs it; here the attempt may be repeated anyway.
     [
       'asks for another try, which may be repeated anyway',
       { nothingHappened: true },

@@ -102,7 +102,7 @@ it.each<[Json, Json, boolean, boolean]>([
   [3, '2', false, false],
 ])('%j before and after %j', (left, right, before, after) => {
   expect([valueOf({ $lt: [left, right] }), valueOf({ $gt: [left, right] })]).toEqual([before, after]);
-  // At most and at least: if there is an order, each is the other's opposite.
+  // `$lte` is the opposite of `$gt`, and `$gte` of `$lt`, if the values have an order.
   const isOrdered = typeof left === typeof right && typeof left !== 'boolean';
   const atMostAtLeast = [valueOf({ $lte: [left, right] }), valueOf({ $gte: [left, right] })];
   expect(atMostAtLeast).toEqual([isOrdered && !after, isOrdered && !before]);

@@ -157,7 +157,7 @@ describe('the time of a question', () => {
     expect(choiceOf({}, [waiting, recordOf('p', 'unknown', acted)])).toBe('undo-all');
     expect(choiceOf({ step: 'p' }, [recordOf('p', 'waiting', acted)])).toBe('keep');
     expect(choiceOf({ step: 'p' }, [recordOf('p', 'waiting')])).toBe('undo-all');
-    // About the step itself, only whether it may have acted matters.
+    // A point of no return in the step itself matters only if the step may have acted.
     const two = planOf(agentStepOf('it', { pointOfNoReturn: true }), agentStepOf('p'));
     expect(choiceOf({}, [waiting], two)).toBe('undo-all');
   });
@@ -191,7 +191,7 @@ describe('the deadline of a question stands still', () => {
     expect(of([earlier, later])).toStrictEqual({ ms: 120, until: 2 });
     expect(of([earlier, later], { movedFor: 1 })).toStrictEqual({ ms: 20, until: 2 });
     expect(of([earlier, later], { movedFor: 2 })).toStrictEqual({ ms: 0, until: 2 });
-    // By another clock it was asked when the pause had begun.
+    // By another process's clock, the question was asked 1 ms after the pause had begun.
     expect(of([earlier, later], { openedAt: NOW - 899 })).toStrictEqual({ ms: 119, until: 2 });
     expect(of([earlier], { openedAt: NOW - 800 })).toStrictEqual({ ms: 0, until: 0 });
     expect(of([earlier, under])).toStrictEqual({ ms: 100, until: 1 });

@@ -48,7 +48,7 @@ describe('an accepted answer', () => {
     expect(next?.accepted).toEqual({
       token: 'job-1',
       at: NOW,
-      // The difference of clocks comes on top.
+      // Two hours from now, and the 4 s by which clocks may differ.
       untilAt: NOW + 2 * HOUR + 4_000,
       askFrom: NOW + 20_000,
       everyMs: 20_000,

@@ -42,8 +42,8 @@ describe('a piece of work that is held back (P8)', () => {
         expect(after.retryAt).toBeGreaterThan(NOW);
         expect(isLeased(after)).toBe(false);
         expect(sends).toEqual([]);
-        // A process that defers moves a wake time nearer if it would be too late, reports that it is at risk,
-        // and changes nothing else (S12).
+        // A deferral changes the execution in two ways only: it brings a wake time forward that would be too
+        // late, and notes that the execution is at risk (S12).
         const { execution } = state;
         const wakeAt = write?.execution?.wakeAt ?? execution.wakeAt ?? 0;
         const own = write?.execution ?? execution;

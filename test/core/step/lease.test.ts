@@ -124,7 +124,7 @@ describe('a claim', () => {
     const processes = [{ token: 'earlier', deadlineAt: NOW + 1 }, own];
     const earlier = { token: 'earlier', mode: 'execute' } as const;
     expect(claimAfter(earlier, alive)).toEqual({ processDeadlineAt: own.deadlineAt, processes });
-    // The latest probe has a token of its own.
+    // The same if a probe came last: `actedToken` is then the token of the attempt.
     const asked = { token: 'probe', actedToken: 'earlier', mode: 'probe' } as const;
     expect(claimAfter(asked, alive)).toEqual({ processDeadlineAt: own.deadlineAt, processes });
     const longer = [{ token: 'earlier', deadlineAt: NOW + 99_000 }, own];
@@ -192,7 +192,7 @@ describe('a heartbeat', () => {
     const after = (untilAt: number) =>
       afterHeartbeat(of, before, { ...event, away: [{ untilAt, ms: 600_000 }] })?.leaseUntil;
     expect(after(NOW - 500)).toBe(NOW + 30_000);
-    // It counts if the clock was set before the claim.
+    // A clock that was set before the claim does not extend the lease.
     expect(after(NOW - 70_000)).toBeUndefined();
   });
   it('with progress that is new moves the end of standing still', () => {

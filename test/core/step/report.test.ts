@@ -165,8 +165,8 @@ it('a report of code that may still go on lets it have as much longer as a clock
     reported(step, EXECUTE, { token: 't', report: said, away: [{ untilAt, ms: 600_000 }], ...inputs })
       ?.processDeadlineAt;
   expect(until(LOST, NOW - 500)).toBe(EXECUTE.processDeadlineAt + 600_000);
-  // If the clock was set before its claim, this does not count as its time; and code that has returned does
-  // not go on.
+  // Time away before the claim does not lengthen the process's life. If the code has returned, the process
+  // deadline is now.
   expect(until(LOST, NOW - 70_000)).toBe(EXECUTE.processDeadlineAt);
   expect(until(UNKNOWN, NOW - 500)).toBe(NOW);
 });
@@ -179,8 +179,8 @@ it.each(rows)('a report of %s writes this and nothing else', (name, record, said
   const after = changesOf(record, reported(of, record, event));
   if (writes === undefined) return expect(after).toBeUndefined();
   const failed = 'failure' in said ? { failure: said.failure } : {};
-  // If an attempt's function has returned, nothing of it goes on; a probe says nothing about the attempt that
-  // it asks about.
+  // If the attempt's function has returned, its process deadline is now. A probe's return says nothing about
+  // the process of the attempt that it asks about.
   const over = said.codeReturned && record.mode !== 'probe' ? { processDeadlineAt: NOW } : {};
   return expect(after).toEqual({
     ...always(record, outcomeOf(said, record.mode), failed),

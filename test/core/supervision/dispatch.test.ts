@@ -127,7 +127,7 @@ describe('what a supervisor may send to an agent now', () => {
 
   it('is nothing while its service is dead: it is held back until it may be back', () => {
     const { write, notes, next } = admittedBy({ x: admission(1), worker: admission(9, { notBefore }) });
-    // Half a minute of spread, with a middle random number.
+    // The breaker's end, and 15 s: half of the spread of 30 s, because the random number is 0.5.
     const retryAt = NOW + 20_000 + 1 + 15_000;
     expect(write?.step).toMatchObject({
       name: 'b',
@@ -148,8 +148,8 @@ describe('what a supervisor may send to an agent now', () => {
     const backUntil = NOW + 20_000 + 1 + 15_000;
     const far = NOW + 600_000;
     const deferred = { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 };
-    // Another supervisor counts it as sent, and evaluates a pickup time after it is due: one of the two
-    // conflicts.
+    // Another supervisor assumes that the message was sent, and evaluates a pickup time after it is due. Both
+    // write, and one write conflicts.
     const tried = heldBack(retrying('a', { retryAt: far }), far + 30_000);
     expect(tried.write).toMatchObject({ step: { retryAt: far, deferred }, execution: { wakeAt: far } });
     expect(tried.notes).toMatchObject([{ what: 'deferred', ms: far - NOW }]);
@@ -218,10 +218,11 @@ describe('what a supervisor may send to an agent now', () => {
       };
       expect(put(far, 600_000)).toEqual([0, 30_000]);
       expect(put(600_000, far)).toEqual([0, 30_000]);
-      // Items that are not overdue have their own times, and permitted messages are sent.
+      // Work that is not overdue keeps its own time, and a permitted message is sent.
       expect(put(600_000, 10_000)).toEqual([0, 20_000]);
       expect(put(600_000, 600_000, one, 1)).toEqual([1, 30_000]);
-      // All of them would be claimed at once, each with the execution's record.
+      // Two steps are not deferred: their claims would come at the same moment and both write the execution's
+      // record.
       const two = planOf(named('a', { agent: 'x' }), named('b', { agent: 'x' }));
       expect(put(600_000, 600_000, two)).toEqual([0, 30_000]);
     });

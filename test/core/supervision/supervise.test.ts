@@ -82,7 +82,7 @@ describe('a supervisor', () => {
     const known = { [KEY]: { count: 1, lastAt: NOW - 1 } };
     const decision = supervised([], { dispatches: { ...known, 'b/execute/0@1': { count: 3, lastAt: 1 } } });
     expect(decision.sends).toEqual([]);
-    // Closed items are not kept.
+    // Dispatches of work that is no longer open are removed.
     expect(watched(decision)).toMatchObject({ dispatches: known });
   });
 
@@ -95,7 +95,7 @@ describe('a supervisor', () => {
   });
 
   describe('where nobody takes a message and the next is far', () => {
-    // H is the lease: a second; the first gap is thirty.
+    // H is the lease of one second, while the first gap between two dispatches is thirty seconds.
     const short = planOf(named('b', { leaseMs: 1_000 }));
     const unclaimed = (lastAt: number, more: { plan?: Plan; count?: number } = {}) =>
       supervised([], { dispatches: { [KEY]: { count: more.count ?? 1, lastAt } } }, {}, more.plan ?? short);

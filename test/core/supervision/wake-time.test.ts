@@ -26,7 +26,9 @@ const FINISHED = ['done', 'skipped', 'fenced', 'compensated', 'compensation-fail
 const belongsToUndo = ({ status }: Step): boolean =>
   ['fenced', 'compensating', 'compensated', 'compensation-failed'].includes(status);
 
-/** H, as DESIGN §7 defines it: the smallest lease or pickup time among the plan's unfinished steps. */
+/**
+ * The horizon H, computed independently: the smallest lease or pickup time of the plan's unfinished steps.
+ */
 function expectedH(plan: Plan, { execution, steps }: Snapshot): number {
   const unfinished = agentSteps(plan).filter(({ name }) => {
     const status = steps[name]?.status ?? 'ready';
@@ -38,7 +40,7 @@ function expectedH(plan: Plan, { execution, steps }: Snapshot): number {
 
 const isBusy = ({ status }: Step): boolean => SUSPENDED.includes(status) || status === 'unknown';
 
-/** e, as DESIGN §7 defines it; infinite if all is paused. */
+/** The time e from which H counts, computed independently; infinite if everything is paused. */
 function expectedE(plan: Plan, state: Snapshot, readAt: number): number {
   const { execution, steps } = state;
   const records = Object.values(steps);

@@ -140,7 +140,7 @@ describe('a lease that could not be renewed because the store was away', () => {
     ['gets its length once more', {}, back, once],
     ['no longer than its time', { claimedAt: NOW - 50_000 }, back, byTime],
     ['no longer than its process lives', dies, back, NOW + 12_000 + LEASE_MARGIN_MS],
-    // The end in a record is that of the attempt that is probed.
+    // The process deadline in the record belongs to the attempt that the probe asks about.
     ['of a probe, whatever process is dead', { ...dies, mode: 'probe' }, back, once],
     ['is never over before its end', { processDeadlineAt: NOW - 9_000 }, back, plain],
     ['is over at its end where the plan knows no such step', { name: 'other' }, back, plain],

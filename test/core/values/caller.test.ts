@@ -68,8 +68,8 @@ it('an entry stays; any other deed outweighs an approval, and is outweighed by n
   const approved = peopleAfter({}, { person: 'p', deed: 'approved:e/a' });
   expect(approved).toEqual({ p: 'approved:e/a' });
   expect(peopleAfter(approved, { person: 'p', deed: 'approved:e/a' })).toBe(approved);
-  // The first may have lost its race: whoever gave the second must not give the first once the execution is
-  // retried.
+  // The first approval may never have been written. The person who then gave the second must not give the
+  // first after a retry of the execution.
   const both = peopleAfter(approved, { person: 'p', deed: 'approved:e/b' });
   expect(deedAgainst(both, 'p', 'approved:e/a')).toBe('approved:e/b');
   expect(deedAgainst(both, 'p', 'approved:e/b')).toBeUndefined();

@@ -108,11 +108,12 @@ describe('an end that is announced to a parent', () => {
       'lost',
     );
     const { write } = notifyParent(lost, { index: 0 });
-    // All places that a process which has read the list may be taking are stopped; this one has ended.
+    // A process that has read the list may be starting any of its 51 executions, so all are stopped except
+    // the one that has ended.
     expect(write?.step?.children).toMatchObject({ count: 51, started: 0, ended: { 0: news.end } });
     expect(indexesToStop(51, write?.step?.children, 'recall')).toHaveLength(50);
-    // Going forward, its places are taken first, and that makes the step fail, not the failures that it would
-    // tolerate.
+    // While the execution goes forward, the places are taken first. That makes the step fail, whatever
+    // failures it tolerates.
     const forward = { ...lost, execution: { ...lost.execution, status: 'running' as const } };
     expect(notifyParent(forward, { index: 0 })).toEqual(nothing());
   });

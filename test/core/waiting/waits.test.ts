@@ -176,7 +176,8 @@ describe('a callback', () => {
       until(callback, undefined, { earlierPauses: { number: 3, at, endedAt, ms } });
     expect(summed(TURN + 5, TURN + 500, 300)).toBe(NOW + 300);
     expect(summed(TURN - 500, TURN, 300)).toBe(NOW);
-    // How much of it was past is no longer known: no less than before.
+    // A sum of pauses does not say how much of it came before the turn, so as much as possible counts as
+    // after it.
     expect(summed(TURN - 500, TURN + 100, 300)).toBe(NOW + 100);
     expect(summed(TURN - 100, TURN + 900, 300)).toBe(NOW + 300);
   });
