@@ -1,17 +1,11 @@
 /**
  * Lists of executions, for operators.
  *
- * Owns: the store's queries, and the refusals. Does not own: the filters and their indexes
- * (`core/operators/list-filter.ts`), one execution (`start.ts`), HTTP (`api/`).
+ * Owns: the store's queries, and the refusals, also of filters that exclude each other. Does not own: the
+ * filters and their indexes (`core/operators/list-filter.ts`), one execution (`start.ts`), HTTP (`api/`).
  */
 
-import {
-  type Bounded,
-  filterProblem,
-  indexFor,
-  isListed,
-  type ListFilter,
-} from '../core/operators/list-filter.ts';
+import { type Bounded, indexFor, isListed, type ListFilter } from '../core/operators/list-filter.ts';
 import type { InboxKey } from '../core/records/question.ts';
 import { BULK } from '../core/plan/built-in.ts';
 import { hasChildren } from '../core/plan/plan.ts';
@@ -66,11 +60,26 @@ export async function listed(
   cursor: string | undefined,
 ): Promise<ListedPage> {
   refuseUnknownTag(scheduler, filter);
-  const problem = filterProblem(filter);
-  if (problem !== undefined) throw refuse('bad-request', problem);
+  refuseExcluded(filter);
   const { workflow } = filter;
   const workflows = workflow === undefined ? [...scheduler.workflows.keys()] : [workflow];
   return scheduler.ports.store.list({ ...filter, workflows, limit, ...defined({ cursor }) });
+}
+
+/** @throws SteadfastError `bad-request`: filters that exclude each other */
+function refuseExcluded({ statuses, tag, code, atRiskAt, since, until }: ListFilter): void {
+  if (tag !== undefined && code !== undefined)
+    throw refuse(
+      'bad-request',
+      'tag and code do not go together: each is an index of its own; ask for one of them, with workflow, status, plan, atRisk, since or until',
+    );
+  if (atRiskAt !== undefined && statuses !== undefined && statuses.every(isTerminal))
+    throw refuse(
+      'bad-request',
+      'atRisk goes with status=open or the status of an open execution: what has ended is at no risk',
+    );
+  if (since !== undefined && until !== undefined && since >= until)
+    throw refuse('bad-request', 'since must be before until');
 }
 
 /** @throws SteadfastError `bad-request`: no workflow names the tag in `tags`, so no index has it */

@@ -1,9 +1,9 @@
 /**
  * An operator's filters for a list of executions, and the index that serves each.
  *
- * Owns: the filters, choosing the index, which filters exclude each other, which executions match, which
- * items are counted. Does not own: reading (`aws/dynamo-list.ts`), how a request spells a filter
- * (`api/requests.ts`).
+ * Owns: the filters, choosing the index, which executions match, which items are counted: what both stores
+ * must answer in the same way. Does not own: reading (`aws/dynamo-list.ts`), which filters exclude each other
+ * (`scheduler/lists.ts`), how a request spells a filter (`api/requests.ts`).
  *
  * Never a scan: each filter has an index that is read in its order, and the other filters drop items after
  * reading.
@@ -75,23 +75,6 @@ export function indexFor({ statuses, tag, code, atRiskAt, plan, plansNot }: List
   if (statuses?.every((status) => !isTerminal(status))) return 'wake';
   const isOfOpen = [atRiskAt, plan, plansNot].some((one) => one !== undefined);
   return statuses === undefined && isOfOpen ? 'wake' : 'list';
-}
-
-/** Which filters exclude each other, in words for the caller; undefined if none do. */
-export function filterProblem({
-  statuses,
-  tag,
-  code,
-  atRiskAt,
-  since,
-  until,
-}: ListFilter): string | undefined {
-  if (tag !== undefined && code !== undefined)
-    return 'tag and code do not go together: each is an index of its own; ask for one of them, with workflow, status, plan, atRisk, since or until';
-  if (atRiskAt !== undefined && statuses !== undefined && statuses.every(isTerminal))
-    return 'atRisk goes with status=open or the status of an open execution: what has ended is at no risk';
-  if (since !== undefined && until !== undefined && since >= until) return 'since must be before until';
-  return undefined;
 }
 
 /** True if an execution in its present state matches the filter; the index decides about the time. */
