@@ -12,7 +12,7 @@ import type { Children } from '../lib/core/records/children.ts';
 import type { Failure } from '../lib/core/values/failure.ts';
 import type { Incident } from '../lib/core/records/question.ts';
 import type { Json } from '../lib/core/values/json.ts';
-import { type Attempt, isForward, isTerminal, type Step } from '../lib/core/records/state.ts';
+import { type Attempt, isTerminal, type Step } from '../lib/core/records/state.ts';
 import { isTurn } from '../lib/core/step/turn.ts';
 import type { ExecutionStatus, StepStatus } from '../lib/core/moves.ts';
 import { waitsUntil } from '../lib/core/waiting/waits.ts';
@@ -67,7 +67,7 @@ export function stateOf({ plan, state }: Shown): RunState {
   const { execution, steps } = state;
   const shown = shownSteps(plan, state).map((step): [string, StepState] => {
     const record = steps[step.name];
-    const untilAt = isForward(execution.status) ? waitsUntil(step, state) : undefined;
+    const untilAt = waitsUntil(step, state);
     return [
       step.name,
       {

@@ -214,7 +214,7 @@ type Awaited = Pick<StepView, 'waitsUntil' | 'token' | 'question' | 'message'>;
 
 /** For a step that no agent performs: until when it waits, and the token with which it is answered. */
 function awaited(step: PlanStep, state: Snapshot): Awaited {
-  const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
+  const untilAt = waitsUntil(step, state);
   const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
   const question = callbackOf(state, step.name);
   return {

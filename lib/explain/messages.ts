@@ -9,10 +9,10 @@
 import type { PlanStep, ReceiveStep } from '../core/plan/plan.ts';
 import type { MailboxEntry } from '../core/records/mailbox.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import { isForward, type Step } from '../core/records/state.ts';
+import type { Step } from '../core/records/state.ts';
 import { timeText } from '../core/values/text.ts';
 import { awaitedBy, roundMessage, roundOf } from '../core/waiting/rounds.ts';
-import { waitEndsAt } from '../core/waiting/waits.ts';
+import { waitsUntil } from '../core/waiting/waits.ts';
 import { type Happened, inBrackets } from './words.ts';
 
 export function becauseOfMessage(step: ReceiveStep, state: Snapshot): string | undefined {
@@ -20,7 +20,7 @@ export function becauseOfMessage(step: ReceiveStep, state: Snapshot): string | u
   const { status = 'ready', failure } = record ?? {};
   if (status === 'done') return tookText(step, record);
   if (status === 'failed' || status === 'tolerated') return `it failed${inBrackets(failure)}`;
-  const untilAt = isForward(state.execution.status) ? waitEndsAt(step, state) : undefined;
+  const untilAt = waitsUntil(step, state);
   return status !== 'ready' || untilAt === undefined
     ? undefined
     : `no message '${step.message}' has come; it waits until ${timeText(untilAt)}`;
@@ -30,7 +30,7 @@ export function becauseOfMessage(step: ReceiveStep, state: Snapshot): string | u
 export function becauseOfRound(step: PlanStep, state: Snapshot): string | undefined {
   const record = state.steps[step.name];
   const awaited = awaitedBy(step, record);
-  const untilAt = isForward(state.execution.status) ? waitEndsAt(step, state) : undefined;
+  const untilAt = waitsUntil(step, state);
   if (awaited === undefined || untilAt === undefined) return undefined;
   return `round ${roundOf(record?.children)} waits for its message: no '${awaited.name}' has come; it waits until ${timeText(untilAt)}`;
 }

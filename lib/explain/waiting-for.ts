@@ -24,13 +24,13 @@ import type { Children } from '../core/records/children.ts';
 import { type CallbackQuestion, isIncident, type Question } from '../core/records/question.ts';
 import { defined } from '../core/values/defined.ts';
 import { type Snapshot, callbackOf } from '../core/records/snapshot.ts';
-import { isForward, type Step } from '../core/records/state.ts';
+import type { Step } from '../core/records/state.ts';
 import { hasOpenChildren } from '../core/step/turn.ts';
 import { childIds } from '../core/waiting/child.ts';
 import { isCleanEnd, tryOf } from '../core/waiting/child-tries.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { roundOf } from '../core/waiting/rounds.ts';
-import { waitEndsAt } from '../core/waiting/waits.ts';
+import { waitsUntil } from '../core/waiting/waits.ts';
 import { becauseOfMessage, becauseOfRound, roundTookText, tookText, untakenMessages } from './messages.ts';
 import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
 import { timeText } from '../core/values/text.ts';
@@ -42,7 +42,7 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
   if (hasChildren(step)) return record && (becauseOfRound(step, state) ?? becauseOfChildren(step, record));
   if (step.kind === 'lane') return becauseOfLane(step, record);
   if (isReceive(step)) return becauseOfMessage(step, state);
-  const untilAt = isForward(state.execution.status) ? waitEndsAt(step, state) : undefined;
+  const untilAt = waitsUntil(step, state);
   switch (record?.status) {
     case undefined:
     case 'ready':

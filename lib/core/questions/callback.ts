@@ -40,9 +40,6 @@ import { nowWithoutPause, timeOverAt } from '../step/within.ts';
 import { over, waitEndsAt } from '../waiting/waits.ts';
 import { changed, closed, nextReminder, opened } from './life.ts';
 
-/** True if there is no answer and one would be accepted, once it is the step's turn. */
-const isUnanswered = (status: Step['status']): boolean => status === 'ready' || status === 'waiting';
-
 /**
  * Puts an approval or a callback into the inbox when its turn has come. An approval asks a person, so its
  * execution is then `waiting`.
@@ -56,7 +53,7 @@ export const askForAnswer: Rule = {
     const leftOut = leftOutIn(step.show, state);
     if (leftOut !== undefined) return refusedToAsk(state, event, name, leftOut);
     const deadlineAt = timeOverAt(step, state);
-    const remindAt = nextReminder(step, event.now, deadlineAt);
+    const remindAt = nextReminder(plan, { step: name, deadlineAt }, event.now);
     const asked = { kind, step: name, otherwise, deadlineAt, remindAt, shown: shownBy(step, state) };
     const question = opened<CallbackQuestion>(execution, asked, event, callbackOf(state, name));
     // Writes the execution, too, even for a callback: otherwise an answer that comes now would leave the
@@ -95,7 +92,7 @@ export function closeCallback(state: Snapshot, event: Event, decision: Decision)
   if (state.questions === undefined || write?.step === undefined) return decision;
   const { name, status, failure } = write.step;
   const asked = callbackOf(state, name);
-  if (asked === undefined || !isOpen(asked) || isUnanswered(status)) return decision;
+  if (asked === undefined || !isOpen(asked) || canMoveStep(status, 'answer')) return decision;
   const isFailed = status === 'failed' || (status === 'answered' && failure !== undefined);
   const isMoot = status === 'fenced' || status === 'skipped';
   const closedBy = isMoot ? 'moot' : event.type === 'callback' ? 'answer' : 'deadline';

@@ -118,8 +118,7 @@ function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | un
     wrongAnswer,
     quiet: isQuiet ? (true as const) : undefined,
     ...terms,
-    // The step's reminders are for every question about it, including its undo.
-    remindAt: isQuiet ? undefined : nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
+    remindAt: isQuiet ? undefined : nextReminder(plan, { step: step.name, ...terms }, inputs.now),
   };
   return opening(state, asked, inputs);
 }

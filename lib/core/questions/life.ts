@@ -132,18 +132,18 @@ function movedSince(plan: Plan, state: Snapshot, question: Question): { ms: numb
   return { ms: isCallback(step) ? timeOverAt(step, state) - question.deadlineAt : 0 };
 }
 
-/** The time of the next reminder, if it comes before the deadline. */
-export const nextReminder = (
-  { remindMs }: { readonly remindMs?: number },
-  fromAt: number,
-  deadlineAt: number,
-): number | undefined =>
-  remindMs !== undefined && fromAt + remindMs < deadlineAt ? fromAt + remindMs : undefined;
-
-/** The step's own `remindEvery`, or that of its stage `askPerson`, for every question about it. */
-function remindsEvery(plan: Plan, name = ''): { readonly remindMs?: number } {
+/**
+ * The time of the next reminder, if it comes before the deadline: by the step's own `remindEvery`, or that of
+ * its stage `askPerson`, for every question about it, including its undo.
+ */
+export function nextReminder(
+  plan: Plan,
+  { step: name = '', deadlineAt }: Pick<Question, 'step' | 'deadlineAt'>,
+  now: number,
+): number | undefined {
   const step = graphOf(plan).step.get(name);
-  return step === undefined ? {} : isCallback(step) ? step : (humanOf(step) ?? {});
+  const { remindMs } = (isCallback(step) ? step : step && humanOf(step)) ?? {};
+  return remindMs !== undefined && now + remindMs < deadlineAt ? now + remindMs : undefined;
 }
 
 export const humanOf = (step: PlanStep): AskPersonStage | undefined =>
@@ -161,7 +161,7 @@ export const remind: Rule = {
     const question = questionAfter(due, event, {
       reminders: due.reminders + 1,
       remindedAt: event.now,
-      remindAt: nextReminder(remindsEvery(plan, due.step), event.now, due.deadlineAt),
+      remindAt: nextReminder(plan, due, event.now),
       // If several reminders are not announced yet, only the latest will be.
       unannounced: [...(due.unannounced ?? []).filter((one) => one !== 'reminded'), 'reminded'],
     });

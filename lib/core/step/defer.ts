@@ -19,7 +19,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution, LeasedStep, Mode, NotBefore, Step } from '../records/state.ts';
 import { openWork, type Work } from './ready.ts';
 import type { Rule } from './rule.ts';
-import { pausedSince } from './within.ts';
+import { timeEndsAt } from './within.ts';
 
 /**
  * After this time an attempt that failed because of a dead service is charged nevertheless, and a person is
@@ -158,7 +158,7 @@ export const overdueAt = (
   execution: Pick<Execution, 'status' | 'pauses' | 'earlierPauses'>,
 ): number =>
   deferred !== undefined && undoDeferredAt !== undefined && hasNoDeadline(deferred.mode, execution)
-    ? undoDeferredAt + MAX_NOT_CHARGED_MS + pausedSince(execution, undoDeferredAt)
+    ? timeEndsAt(execution, undoDeferredAt, MAX_NOT_CHARGED_MS)
     : Number.POSITIVE_INFINITY;
 
 const UNDO_OVERDUE: Failure = {

@@ -39,16 +39,18 @@ export function pausesSince(
   };
 }
 
-export const pausedSince = (
+/** When a length of time that began then is over: no time passes during a pause. */
+export const timeEndsAt = (
   execution: Pick<Execution, 'pauses' | 'earlierPauses'>,
   sinceAt: number,
-): number => pausesSince(execution, sinceAt).ms;
+  lengthMs: number,
+): number => sinceAt + lengthMs + pausesSince(execution, sinceAt).ms;
 
 /** When the time of a step whose turn has come is over; a retry by a person gives it its time once more. */
 export function timeOverAt(step: PlanStep, snapshot: Snapshot): number {
   if (step.withinMs === undefined) return Number.POSITIVE_INFINITY;
   const sinceAt = Math.max(turnAt(step, snapshot), snapshot.steps[step.name]?.againAt ?? 0);
-  return sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt);
+  return timeEndsAt(snapshot.execution, sinceAt, step.withinMs);
 }
 
 /** The instant to compare times with: no time passes during a pause. */

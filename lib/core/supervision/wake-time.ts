@@ -38,7 +38,7 @@ import { applies, hasOpenChildren, isEnding, isTurnToBegin, isUnbegun } from '..
 import { tryTimes } from '../waiting/child-tries.ts';
 import { hasEndDue } from '../waiting/child.ts';
 import { isStartDue } from '../waiting/map.ts';
-import { isWaiting } from '../waiting/waits.ts';
+import { waitsUntil } from '../waiting/waits.ts';
 
 /** SQS delays a message by at most 15 minutes; a supervisor sends later messages when they are due. */
 export const MAX_DELAY_MS = 900_000;
@@ -186,7 +186,7 @@ function isStarting(step: PlanStep, snapshot: Snapshot): boolean {
 
 /** True if a step is ended from outside the execution: by a time, an answer or its child executions. */
 const isAwaiting = (plan: Plan, snapshot: Snapshot): boolean =>
-  isWaiting(plan, snapshot) ||
+  plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined) ||
   tryTimes(snapshot).length > 0 ||
   Object.values(snapshot.steps).some(
     ({ status, children }) => status === 'running' && children !== undefined,

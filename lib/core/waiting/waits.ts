@@ -54,7 +54,7 @@ import { isForward, type Step } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';
 import type { Coming, Rule } from '../step/rule.ts';
 import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
-import { FAILED_FOR_TIME, pausedSince, timeOverAt } from '../step/within.ts';
+import { FAILED_FOR_TIME, timeEndsAt, timeOverAt } from '../step/within.ts';
 import { lengthMsOf, lengthProblem, timeOf, timeProblem } from '../values/duration.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
@@ -130,7 +130,7 @@ const MESSAGE_OF_ROUND: Wait<PlanStep> = {
   until: (_step, { execution }, record) => {
     const { withinMs = 0 } = record?.children?.rounds?.awaits ?? {};
     const sinceAt = record?.changedAt ?? 0;
-    return sinceAt + withinMs + pausedSince(execution, sinceAt);
+    return timeEndsAt(execution, sinceAt, withinMs);
   },
   atTime: (step, snapshot, record, inputs) => {
     const { name, otherwise } = awaitedBy(step, record) ?? { name: '' };
@@ -188,9 +188,14 @@ export function waitEndsAt(step: PlanStep, snapshot: Snapshot): number | undefin
   return isBegun || applies(step, snapshot) ? wait.until(step, snapshot, record) : undefined;
 }
 
-/** Until when the step waits for a time, an answer, a message or a place; undefined if it does not. */
+/**
+ * Until when the step waits for a time, an answer, a message or a place; undefined if it does not, or its
+ * execution does not go forward.
+ */
 export const waitsUntil = (step: PlanStep, snapshot: Snapshot): number | undefined =>
-  waitOf(step, snapshot.steps[step.name]) === WITHIN ? undefined : waitEndsAt(step, snapshot);
+  isForward(snapshot.execution.status) && waitOf(step, snapshot.steps[step.name]) !== WITHIN
+    ? waitEndsAt(step, snapshot)
+    : undefined;
 
 /** Returns when a wait whose turn has come is over; undefined if the data contains no time. */
 function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
@@ -217,7 +222,7 @@ function expiresAt(step: CallbackStep, snapshot: Snapshot, record: Step | undefi
   const aliveAt = Math.max(turnAt(step, snapshot), record?.progressAt ?? 0);
   return Math.min(
     timeOverAt(step, snapshot),
-    aliveAt + (step.heartbeatMs ?? Number.POSITIVE_INFINITY) + pausedSince(snapshot.execution, aliveAt),
+    timeEndsAt(snapshot.execution, aliveAt, step.heartbeatMs ?? Number.POSITIVE_INFINITY),
   );
 }
 
@@ -252,10 +257,6 @@ export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
         ...openQuestions(snapshot).flatMap((one) => (isIncident(one) ? [] : (one.remindAt ?? []))),
       ]
     : [];
-
-/** True if a step waits for a time or for an answer. */
-export const isWaiting = (plan: Plan, snapshot: Snapshot): boolean =>
-  isForward(snapshot.execution.status) && plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined);
 
 /** True if the time may end the step at once: it has no child execution that must be stopped first. */
 const mayPassTime = (step: PlanStep, { steps }: Snapshot): boolean =>

@@ -111,8 +111,8 @@ export const PAUSES: readonly Mutant[] = [
     rule: 'the day after which a person is asked about an undo that cannot begin does not count pauses',
     bug: 'A deferred undo is given up for a time in which its execution was paused.',
     file: 'lib/core/step/defer.ts',
-    find: ' + pausedSince(execution, undoDeferredAt)',
-    replace: '',
+    find: 'timeEndsAt(execution, undoDeferredAt, MAX_NOT_CHARGED_MS)',
+    replace: 'undoDeferredAt + MAX_NOT_CHARGED_MS',
     killer: jest('core/step/tolerance', 'is not given up for a time in which the execution was paused'),
   },
   {

@@ -92,8 +92,8 @@ export const WHOLES: readonly Mutant[] = [
     id: 'heartbeats-move-the-deadline',
     bug: "Heartbeats move a callback's deadline.",
     file: 'lib/core/waiting/waits.ts',
-    find: '    timeOverAt(step, snapshot),\n    aliveAt',
-    replace: '    timeOverAt(step, snapshot) + aliveAt - turnAt(step, snapshot),\n    aliveAt',
+    find: '    timeOverAt(step, snapshot),\n    timeEndsAt',
+    replace: '    timeOverAt(step, snapshot) + aliveAt - turnAt(step, snapshot),\n    timeEndsAt',
     killer: simulated(),
   },
   {

@@ -16,7 +16,7 @@ import { horizonMs } from '../../../lib/core/step/lease.ts';
 import { nextWakeAt } from '../../../lib/core/supervision/wake-time.ts';
 import { STEP_MOVES } from '../../../lib/core/transitions.ts';
 import { plannedOf } from '../../../lib/core/waiting/child.ts';
-import { waitsUntil } from '../../../lib/core/waiting/waits.ts';
+import { waitEndsAt, waitsUntil } from '../../../lib/core/waiting/waits.ts';
 import { check } from '../check.ts';
 import { expectLegalMove, type Judge, judgeAll, type Pair, pairsOf } from '../events.ts';
 import { type Case, cases, frozen, mixedCases, NOW, receivingCases } from '../states.ts';
@@ -144,7 +144,7 @@ const receiving = pairsOf(receivingCases, () =>
 describe('a message', () => {
   it('is waited for by no decision that has not read the mailbox', () => {
     everywhere(({ plan, state }, event, { next, write }) => {
-      const isOpen = plan.steps.some((step) => isReceive(step) && waitsUntil(step, state) !== undefined);
+      const isOpen = plan.steps.some((step) => isReceive(step) && waitEndsAt(step, state) !== undefined);
       if (event.type !== 'evaluate' || !isOpen || state.mailbox !== undefined) return;
       expect(next.kind === 'idle' && write === undefined).toBe(false);
     }, receiving);
@@ -167,7 +167,7 @@ describe('a message', () => {
       // before the deadline.
       const inTime = entries.filter((one) => one.name === name && one.order >= message.order);
       const earliestAt = Math.min(...inTime.map(({ at }) => at));
-      expect(earliestAt).toBeLessThanOrEqual((step && waitsUntil(step, state)) ?? 0);
+      expect(earliestAt).toBeLessThanOrEqual((step && waitEndsAt(step, state)) ?? 0);
       expect(write.step).toMatchObject({ status: 'done', output: null, received: { id: message.id } });
       expect(write.execution?.version).toBe(state.execution.version + 1);
       expect(mailbox.version).toBe(version + 1);

@@ -146,6 +146,7 @@ describe('a wait', () => {
     expect(RULES[status].includes(endAtTime)).toBe(isForward);
     const { plan, state } = on(wait, undefined, { status });
     expect(externalTimes(plan, state)).toEqual(isForward ? [NOW] : []);
+    expect(until(wait, undefined, { status })).toBe(isForward ? NOW : undefined);
   });
 });
 
