@@ -62,16 +62,17 @@ export function Head({ view }: { view: ExecutionView }): JSX.Element {
       )}
       {end === undefined ? null : (
         <p class="notice">
-          It has ended: <ExecutionStatusOf status={end.status} />, <Clock at={end.at} />. Its on-failure steps
+          It has ended: <ExecutionStatusOf status={end.status} /> <Clock at={end.at} />. Its on-failure steps
           are under way.
         </p>
       )}
       {cause === undefined ? null : (
         <p class="notice bad">
-          <strong>{CAUSE[cause.kind]}</strong>{' '}
+          <strong>{CAUSE[cause.kind]}</strong>
           {cause.step === undefined ? null : (
             <>
-              at <a href={executionLink(executionId, cause.step)}>{cause.step}</a>
+              {' at '}
+              <a href={executionLink(executionId, cause.step)}>{cause.step}</a>
             </>
           )}
           {': '}

@@ -211,7 +211,7 @@ const AgentRow = ({
 /** The number of executions that wait for the agent, and since when. */
 const Waits = ({ finding: { waiting = 0, atLeast, since } }: { finding: Finding }): JSX.Element => (
   <p>
-    <Status tone="waiting">{`${countText(waiting, atLeast)} wait for it`}</Status>
+    <Status tone="waiting">{`${countText(waiting, atLeast)} ${waiting === 1 && atLeast === undefined ? 'waits' : 'wait'} for it`}</Status>
     {since === undefined ? null : (
       <span class="faint">
         {' '}

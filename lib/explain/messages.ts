@@ -9,20 +9,26 @@
 import type { PlanStep, ReceiveStep } from '../core/plan/plan.ts';
 import type { MailboxEntry } from '../core/records/mailbox.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import type { Step } from '../core/records/state.ts';
+import { isUndecided, type Step } from '../core/records/state.ts';
 import { timeText } from '../core/values/text.ts';
 import { awaitedBy, roundMessage, roundOf } from '../core/waiting/rounds.ts';
-import { waitsUntil } from '../core/waiting/waits.ts';
-import { type Happened, inBrackets } from './words.ts';
+import { waitEndsAt } from '../core/waiting/waits.ts';
+import { AND_PAUSED, type Happened, inBrackets } from './words.ts';
+
+/** Until when the step waits, or would without the pause; undefined if it does not wait. */
+export const openUntil = (step: PlanStep, state: Snapshot): number | undefined =>
+  isUndecided(state.execution.status) ? waitEndsAt(step, state) : undefined;
 
 export function becauseOfMessage(step: ReceiveStep, state: Snapshot): string | undefined {
   const record = state.steps[step.name];
   const { status = 'ready', failure } = record ?? {};
   if (status === 'done') return tookText(step, record);
   if (status === 'failed' || status === 'tolerated') return `it failed${inBrackets(failure)}`;
-  const untilAt = waitsUntil(step, state);
-  return status !== 'ready' || untilAt === undefined
-    ? undefined
+  const untilAt = openUntil(step, state);
+  if (status !== 'ready' || untilAt === undefined) return undefined;
+  // A message that comes during the pause is taken after it.
+  return state.execution.status === 'paused'
+    ? `it has taken no message '${step.message}'${AND_PAUSED}`
     : `no message '${step.message}' has come; it waits until ${timeText(untilAt)}`;
 }
 
@@ -30,9 +36,12 @@ export function becauseOfMessage(step: ReceiveStep, state: Snapshot): string | u
 export function becauseOfRound(step: PlanStep, state: Snapshot): string | undefined {
   const record = state.steps[step.name];
   const awaited = awaitedBy(step, record);
-  const untilAt = waitsUntil(step, state);
+  const untilAt = openUntil(step, state);
   if (awaited === undefined || untilAt === undefined) return undefined;
-  return `round ${roundOf(record?.children)} waits for its message: no '${awaited.name}' has come; it waits until ${timeText(untilAt)}`;
+  const round = `round ${roundOf(record?.children)} waits for its message`;
+  return state.execution.status === 'paused'
+    ? `${round}: it has taken no '${awaited.name}'${AND_PAUSED}`
+    : `${round}: no '${awaited.name}' has come; it waits until ${timeText(untilAt)}`;
 }
 
 /** Says which message the current round began with; '' if it began without one. */

@@ -30,9 +30,15 @@ import { childIds } from '../core/waiting/child.ts';
 import { isCleanEnd, tryOf } from '../core/waiting/child-tries.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { roundOf } from '../core/waiting/rounds.ts';
-import { waitsUntil } from '../core/waiting/waits.ts';
-import { becauseOfMessage, becauseOfRound, roundTookText, tookText, untakenMessages } from './messages.ts';
-import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
+import {
+  becauseOfMessage,
+  becauseOfRound,
+  openUntil,
+  roundTookText,
+  tookText,
+  untakenMessages,
+} from './messages.ts';
+import { AND_PAUSED, type Happened, inBrackets, itemsText, type Next } from './words.ts';
 import { timeText } from '../core/values/text.ts';
 
 /** Returns the evidence for a step's state; undefined if it is the same as for every kind of step. */
@@ -42,16 +48,20 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
   if (hasChildren(step)) return record && (becauseOfRound(step, state) ?? becauseOfChildren(step, record));
   if (step.kind === 'lane') return becauseOfLane(step, record);
   if (isReceive(step)) return becauseOfMessage(step, state);
-  const untilAt = waitsUntil(step, state);
+  const untilAt = openUntil(step, state);
+  const isPaused = state.execution.status === 'paused';
   switch (record?.status) {
     case undefined:
     case 'ready':
     case 'waiting':
       if (untilAt === undefined)
         return record?.status === 'waiting' ? 'it waits for nothing any more' : undefined;
-      return step.kind === 'wait' ? `it waits until ${timeText(untilAt)}` : unanswered(step, record);
+      if (step.kind !== 'wait') return `${unanswered(step, record)}${isPaused ? AND_PAUSED : ''}`;
+      return isPaused ? 'its time stands still during the pause' : `it waits until ${timeText(untilAt)}`;
     case 'answered':
-      return 'the external party answered before its turn; the answer is kept';
+      return isPaused && untilAt !== undefined
+        ? `${answerer(step)} answered; the answer counts after the pause`
+        : `${answerer(step)} answered before its turn; the answer is kept`;
     case 'done':
       return step.kind === 'wait' ? 'its time has come' : answered(step, record, state);
     case 'failed':
@@ -78,7 +88,9 @@ function becauseOfLane({ lane }: LaneStep, record: Step | undefined): string | u
   }
 }
 
-const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
+const isApproval = (step: PlanStep): boolean => step.kind === 'approval';
+
+const answerer = (step: PlanStep): string => (isApproval(step) ? 'a person' : 'the external party');
 
 function answered(step: CallbackStep, { by }: Step, state: Snapshot): string {
   // A question of an earlier epoch that is not announced yet is unrelated to this answer.
@@ -238,7 +250,7 @@ export function reminded(
 
 function deedOfExternalParty(step: PlanStep, record: Step, state: Snapshot): string | undefined {
   const { status, failure, by } = record;
-  if (status === 'answered') return 'the external party answered before its turn';
+  if (status === 'answered') return `${answerer(step)} answered, and the answer is kept`;
   if (status === 'failed' || status === 'tolerated')
     return by === undefined
       ? `it failed${inBrackets(failure)}`

@@ -28,7 +28,7 @@ import { DEED, past } from './past.ts';
 import { asIfNoneCame } from './messages.ts';
 import { becauseOfWaiting, nextOfChildren } from './waiting-for.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
-import { type Happened, inBrackets, mendText, type Next } from './words.ts';
+import { AND_PAUSED, type Happened, inBrackets, mendText, type Next } from './words.ts';
 import { cut, timeText } from '../core/values/text.ts';
 
 /** Why an execution is where it is: what happened, what each step waits for, what comes next and when. */
@@ -109,7 +109,7 @@ const STANDS_STILL: ReadonlySet<Step['status']> = new Set([
 const pausedOf = ({ name }: PlanStep, { execution, steps }: Snapshot): string => {
   const record = steps[name];
   const isStill = record !== undefined && !isLeased(record) && STANDS_STILL.has(record.status);
-  return execution.status === 'paused' && isStill ? ', and the execution is paused' : '';
+  return execution.status === 'paused' && isStill ? AND_PAUSED : '';
 };
 
 const mendOf = (record: Step | undefined): string =>
@@ -197,7 +197,7 @@ const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
   incidentsIn(state).some((one) => one.step === step && one.choice === choice);
 
 function becauseUnbegun(plan: Plan, step: PlanStep, state: Snapshot): string {
-  if (state.execution.status === 'paused') return 'it has not begun, and the execution is paused';
+  if (state.execution.status === 'paused') return `it has not begun${AND_PAUSED}`;
   if (!isForward(state.execution.status) && plan.onFailureOf === undefined) return 'it was never started';
   const open = step.after.filter((name) => !isSatisfied(state.steps[name]));
   if (!isTurn(step, state)) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;

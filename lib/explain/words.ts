@@ -23,6 +23,9 @@ export interface Next {
   readonly step?: string;
 }
 
+/** Follows the evidence of a step that stands still because its execution is paused. */
+export const AND_PAUSED = ', and the execution is paused';
+
 /** A past event, with the record that shows it. */
 export interface Happened {
   readonly at: number;

@@ -169,6 +169,9 @@ it('10 which agent is dead, since when', async () => {
 
 it('11 what stands of this failed one', async () => {
   const page = await execution(world.ids['4712']);
+  expect(await page.locator('.notice.bad').first().innerText()).toMatch(
+    /^It was canceled: canceled ordered twice · /,
+  );
   const stands = page.getByRole('region', { name: 'What is still in effect' });
   await stands.getByText('2 in effect').waitFor();
   await stands.getByText('charge', { exact: true }).waitFor();

@@ -81,8 +81,8 @@ skipped skipped: its condition does not hold
 -60000: workflow 'flow' was started
 -3 came: its time came
 -3 no-time: it failed (x: y)
--3 early: the external party answered before its turn
--3 in-turn: the external party answered before its turn
+-3 early: the external party answered, and the answer is kept
+-3 in-turn: the external party answered, and the answer is kept
 -3 answered: the external party answered
 -3 approved: a person approved it
 -3 rejected: it failed (x: y)
@@ -209,18 +209,30 @@ wait pending: it was never started
         [
           [waitOf('wait'), 'ready'],
           [callbackOf('callback', { heartbeatMs: 5 }), 'waiting'],
+          [callbackOf('approval', { kind: 'approval' })],
+          [callbackOf('answered', { kind: 'approval' }), 'answered'],
+          [callbackOf('early', { after: ['wait'] }), 'answered'],
+          [{ kind: 'receive', name: 'message', after: [], message: 'message', withinMs: 9 } as never],
+          [callbackOf('later', { after: ['wait'] })],
           [childOf('sub'), 'running', ran(childrenOf(1))],
         ],
         paused,
       ),
     ).toBe(`
 paused → person +8991: a person is asked, unless the pause is ended before
-wait ready: it has not begun, and the execution is paused
-callback waiting: it waits for nothing any more
+wait ready: its time stands still during the pause
+callback waiting: the external party has not answered yet, and there was no heartbeat, and the execution is paused
+approval ready: a person has not answered yet, and the execution is paused
+answered answered: a person answered; the answer counts after the pause
+early answered: the external party answered before its turn; the answer is kept
+message ready: it has taken no message 'message', and the execution is paused
+later pending: it has not begun, and the execution is paused
 sub running: 0 of 1 executions ended
   → child sub: execution e-1.sub.0 end
 -60000: workflow 'flow' was started
 -9: a person paused it: r; a person is asked at <+8000>
+-3 answered: a person answered, and the answer is kept
+-3 early: the external party answered, and the answer is kept
 -3 sub: its executions were started, 1 of 1
 `);
   });
