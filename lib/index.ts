@@ -169,9 +169,9 @@ type Undo<T extends Options> = (
 ) => Promise<unknown>;
 
 /**
- * `probe` must be there for the effect 'probed', where work is accepted, and where it is required; an
- * 'unsafe' agent has none, because its service cannot be asked. `undo` must be there unless there is nothing
- * to undo.
+ * The functions of an agent. `probe` is required for the effect 'probed', with `acceptedWithin`, and with
+ * `probe: 'required'`; an 'unsafe' agent has none, because its service cannot be asked. `undo` is required
+ * unless there is nothing to undo.
  */
 export type ImplementationOf<T extends Options> = {
   /**
@@ -184,21 +184,39 @@ export type ImplementationOf<T extends Options> = {
   readonly probe?: never;
   readonly acceptedWithin?: never;
 }
-  ? { readonly probe?: Probe<T> }
+  ? {
+      /** Asks the service whether the work under `ctx.idempotencyKey` was done. It must change nothing. */
+      readonly probe?: Probe<T>;
+    }
   : T extends { readonly probe: 'none' } | { readonly effect: 'unsafe' }
     ? { readonly probe?: never }
-    : { readonly probe: Probe<T> }) &
+    : {
+        /** Asks the service whether the work under `ctx.idempotencyKey` was done. It must change nothing. */
+        readonly probe: Probe<T>;
+      }) &
   (T extends { readonly undo: 'none' } | { readonly effect: 'none' }
-    ? { readonly undo?: Undo<T> }
-    : { readonly undo: Undo<T> });
+    ? {
+        /** Compensates the work. It may run again; `output` is absent if the outcome was unknown. */
+        readonly undo?: Undo<T>;
+      }
+    : {
+        /** Compensates the work. It may run again; `output` is absent if the outcome was unknown. */
+        readonly undo: Undo<T>;
+      });
 
-/** What `agent` gives: name it in a workflow's step, and give it its implementation by `.handler`. */
+/**
+ * A declared agent, the result of `agent`: name it in a workflow's step, and give it its functions by
+ * `.handler`.
+ */
 export interface DeclaredAgent<T extends Options> extends Agent<In<T>, Out<T>> {
-  /** The agent's Lambda function: `export const handler = chargeCard.handler({ execute, probe, undo })`. */
+  /**
+   * The agent's Lambda function: `export const handler = chargeCard.handler({ execute, probe, undo })`. The
+   * functions are called with `(ctx, input)`; `undo` also gets the output, if it is known.
+   */
   readonly handler: (implementation: ImplementationOf<T>) => AgentHandler;
 }
 
-/** A misspelled option: what is inferred from an object is not checked for keys that are too many. */
+/** The type of a key that is not an option: TypeScript does not check an inferred object for excess keys. */
 type NoOther<T> = {
   readonly [Key in Exclude<keyof T, keyof Options>]: {
     readonly 'an agent has no option of this name': never;
@@ -206,13 +224,18 @@ type NoOther<T> = {
 };
 
 /**
- * Declares an agent: its contract and its limits. The implementation comes with
- * `.handler`, in a file of its own.
+ * Declares an agent: its contract and its limits. Its functions are not options: give `execute`,
+ * `probe` and `undo` to `.handler`, in a file of their own, so that a workflow does not load them.
  * @example
  * export const chargeCard = agent('charge-card', {
  *   input: z.object({ amount: z.number() }),
  *   output: z.object({ paymentId: z.string() }),
  *   effect: 'idempotent',
+ * });
+ * // agents/charge-card.ts
+ * export const handler = chargeCard.handler({
+ *   execute: async (ctx, { amount }) => ({ paymentId: await payments.charge(ctx.idempotencyKey, amount) }),
+ *   undo: (ctx) => payments.refund(ctx.idempotencyKey),
  * });
  * @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent`
  */
@@ -243,7 +266,7 @@ export function remoteAgent<T extends Options>(
   return Object.assign(agentHandler(declared as Agent, relay(declared.spec, target)), { remote });
 }
 
-/** What `httpAgent` gives: name it in a workflow's step. It has no file: its work is what it declares. */
+/** A declared agent without code and file of its own, the result of `httpAgent`: name it in a step. */
 export interface HttpAgent<I, O> extends Agent<I, O> {
   readonly handler: AgentHandler;
   /** @internal */
@@ -279,14 +302,14 @@ function readyAgent<I, O>({ declared, work }: ReturnType<typeof declareHttp<I, O
   return {
     ...declared,
     ...(work.auth === undefined ? {} : { secret: work.auth }),
-    // Made when it is first asked for: what only declares the agent needs no logger of it.
+    // Made at the first use, because code that only declares the agent needs no logger for it.
     get handler() {
       return (made ??= agentHandler(declared as Agent, whenCalled(work)));
     },
   };
 }
 
-/** Loaded with the first call: who declares such agents need not perform them. */
+/** Functions that load their code at the first call, because a workflow only declares such agents. */
 function whenCalled(work: HttpWork): Implementation<unknown, unknown> {
   type Part = (...given: readonly unknown[]) => Promise<never>;
   const part =

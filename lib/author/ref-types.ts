@@ -77,7 +77,10 @@ export interface RefTo<T> {
 type WhereOptional<T, Key extends keyof T> =
   IsOptional<T, Key> extends true ? MaybeRef<Exclude<T[Key], undefined>, MayBeAbsent> : never;
 
-/** A condition on references; made by `eq`, `exists`, `and`, … */
+/**
+ * A condition on references, made by `eq`, `ne`, `lt`, `gt`, `isIn`, `exists`, `failed`, `and`, `or`, `not`,
+ * … A comparison such as `===` is not one: it would compare the reference, not its value.
+ */
 export interface Condition {
   readonly [EXPRESSION]: boolean;
 }

@@ -16,6 +16,8 @@ const SHOP: Readonly<Record<string, string>> = {
   w: 'declare const w: steadfast.WorkflowBuilder<Bought>;',
   Order: 'declare const Order: StandardSchemaV1<unknown, Bought>;',
   order: 'declare const order: steadfast.Workflow<{ readonly orderId: string }>;',
+  payments:
+    'declare const payments: { charge(key: string, amount: number): Promise<string>; refund(key: string): Promise<void> };',
   report: 'declare const report: steadfast.Workflow<{ readonly day: string }>;',
   bookTrip: 'declare const bookTrip: steadfast.Workflow<{ readonly city: string }>;',
   chargeCard: 'declare const chargeCard: steadfast.Agent<{ amount: number }, { paymentId: string }>;',

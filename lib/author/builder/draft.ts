@@ -45,7 +45,10 @@ import { planOfRound, type RepeatOptions, repeatStep } from './rounds.ts';
 export interface WorkflowOptions<I> {
   /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
   readonly input: StandardSchemaV1<unknown, I>;
-  /** The time limit of an execution. One that has not ended by then is undone. */
+  /**
+   * The time limit of an execution, required so that none can wait for ever: '1h', '3d'. One that has not
+   * ended by then is undone.
+   */
   readonly within: Duration;
   /**
    * How long a pause may last before a person is asked.

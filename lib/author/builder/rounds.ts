@@ -43,7 +43,10 @@ export interface RepeatOptions<I, O> extends Omit<AnyStepOptions, 'within'>, May
   readonly otherwise?:
     | 'fail'
     | (I extends { readonly message: infer M } ? (null extends M ? 'continue' : never) : never);
-  /** The condition that ends the rounds, on the round's answer and its input. */
+  /**
+   * The condition that ends the rounds, on the round's answer and its input: `(last) => eq(last.state,
+   * 'ready')`. `last` and `given` are references, so `===` cannot compare their values.
+   */
   readonly until: (last: Ref<O>, given: Ref<I>) => Condition;
   /**
    * The input of the next round; with `received(…)` it begins with the next message to the execution.

@@ -80,7 +80,10 @@ export type CallbackHandleOf<O, T, W> = HandleOf<O, T, W> & WithToken;
 export interface AnyStepOptions {
   /** Steps that must be done first although this step reads nothing from them. */
   readonly after?: readonly ({ readonly name: string } | string)[];
-  /** The step is skipped unless this condition is true. */
+  /**
+   * The step is skipped unless this condition is true: `gt(w.input.amount, 100)`, or a reference to a
+   * boolean. References have no value yet, so `===` and `if` cannot read them.
+   */
   readonly when?: Condition;
   /**
    * The time limit of the step, from its turn on: it covers all its attempts, waits and retries, but not

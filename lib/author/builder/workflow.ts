@@ -112,9 +112,9 @@ export interface WorkflowBuilder<I> {
   /** The input of the execution, as a reference: `w.input.orderId`. */
   readonly input: Ref<I>;
   /**
-   * Declares a step that an agent performs. It begins once every step whose output it reads, or that `after`
-   * names, is done; other steps run side by side with it. If the execution cannot succeed, the agent's `undo`
-   * undoes its effect.
+   * Declares a step that an agent performs (an activity, a task). It begins once every step whose output it
+   * reads, or that `after` names, is done; other steps run side by side with it. If the execution cannot
+   * succeed, the agent's `undo` undoes its effect.
    * @example
    * const paid = w.step('pay', chargeCard, { amount: w.input.amount });
    * w.step('ship', shipParcel, { payment: paid.output.paymentId }, { within: '2h' });
@@ -126,7 +126,7 @@ export interface WorkflowBuilder<I> {
     options?: StepOptions & Uncertain<T, W>,
   ) => HandleOf<SO, T, W>;
   /**
-   * Waits for a while or until a time, without using compute.
+   * Waits for a while or until a time, without using compute (a timer, `sleep`).
    * @example
    * const day = w.wait('a-day', { for: '24h' });
    * w.step('remind', sendMail, { to: w.input.email }, { after: [day] });
@@ -158,8 +158,9 @@ export interface WorkflowBuilder<I> {
     options: ApprovalOptions & Uncertain<T, W>,
   ) => CallbackHandleOf<Approval, T, W>;
   /**
-   * Takes the next message of its name that is sent to the execution (`client.send`), even if it was sent
-   * before the step's turn. The output is the body. Each message is taken once, in the order of acceptance.
+   * Takes the next message (a signal) of its name that is sent to the execution (`client.send`), even if it
+   * was sent before the step's turn. The output is the body. Each message is taken once, in the order of
+   * acceptance.
    * @example
    * const paid = w.receive('paid', { message: z.object({ payment: z.string() }), within: '2d' });
    * w.step('ship', shipParcel, { payment: paid.output.payment });
@@ -208,9 +209,9 @@ export interface WorkflowBuilder<I> {
    */
   readonly map: MapBuilder;
   /**
-   * Runs an agent or a workflow in rounds, one after another, until `until` is true for the latest answer; at
-   * least one round runs. It suits pages, and polling a status. If a service accepts a job and works on it
-   * for long, prefer the agent's own `probe` (`acceptedWithin`).
+   * A loop (`while`): runs an agent or a workflow in rounds, one after another, until `until` is true for the
+   * latest answer; at least one round runs. It suits pages, and polling a status. If a service accepts a job
+   * and works on it for long, prefer the agent's own `probe` (`acceptedWithin`).
    * @example
    * w.repeat('wait', readReport, { day: w.input.orderId }, {
    *   until: (last) => eq(last.state, 'ready'),
