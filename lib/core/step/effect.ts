@@ -169,10 +169,3 @@ export const hasNoUndo = (step: ChildStep | MapStep): boolean =>
  * True if nothing in the execution is undone, because a person decided so or a point of no return was passed.
  */
 export const undoesNothing = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
-
-/** The latest time of all steps. */
-export const untilOfAll = (
-  planned: readonly PlanStep[],
-  steps: Snapshot['steps'],
-  until: 'actsUntil' | 'lateUntil',
-): number => Math.max(0, ...planned.map((step) => effectOf(step, steps[step.name])[until]));

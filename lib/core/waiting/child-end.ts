@@ -12,7 +12,7 @@ import { endVersionOf } from '../records/in-lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution } from '../records/state.ts';
 import { defined } from '../values/defined.ts';
-import { effectOf, undoesNothing, untilOfAll } from '../step/effect.ts';
+import { effectOf, undoesNothing } from '../step/effect.ts';
 import { failedItems } from '../step/turn.ts';
 import { isCanceledKeepingEffects } from './child-retry.ts';
 import { laneFreeAt } from './lane.ts';
@@ -23,7 +23,9 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   const { status } = execution.end ?? execution;
   const version = endVersionOf(execution);
   const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;
-  const leaves = plan.steps.some((step) => effectOf(step, steps[step.name]).isLeft);
+  const effects = plan.steps.map((step) => effectOf(step, steps[step.name]));
+  const leaves = effects.some(({ isLeft }) => isLeft);
+  const actsUntil = Math.max(0, ...effects.map((effect) => effect.actsUntil));
   const after = (at: number): number | undefined =>
     at > (execution.end?.at ?? execution.endedAt ?? 0) ? at : undefined;
   return {
@@ -37,7 +39,7 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
     ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
     ...defined({
       // Work that follows a success waits until no attempt can disturb it.
-      actsUntil: status === 'succeeded' ? undefined : after(untilOfAll(plan.steps, steps, 'actsUntil')),
+      actsUntil: status === 'succeeded' ? undefined : after(actsUntil),
       // A lane above never hands its place on before this time.
       lateUntil: execution.parent?.inLane === true ? after(laneFreeAt(storedPlanOf(plan), steps)) : undefined,
     }),

@@ -35,7 +35,7 @@ import { keyOfClaim } from '../step/effect-key.ts';
 import { effectOf, hasNoUndo, triesActUntil } from '../step/effect.ts';
 import { withAttempt } from '../step/history.ts';
 import { nextTry, type NextTry, nextWithoutVerdict, variantNumber } from '../step/recovery.ts';
-import { hasEarlierRounds, hasOpenChildren, isStopping } from '../step/turn.ts';
+import { hasOpenChildren, isStopping } from '../step/turn.ts';
 import { defined } from '../values/defined.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
@@ -254,8 +254,7 @@ export function stepOnceStopped(
   if (ends.length < children.count || staysDone(step, record, left)) return undefined;
   const changes = { changedAt: inputs.now };
   // A step whose effects stay was not undone, even if it had none: an operator may retry it.
-  const isClean = ends.every(({ clean }) => clean) && !hasEarlierRounds(children);
-  if (!left && isClean) return stepAfter(record, 'compensated', inputs, changes);
+  if (!left && effectOf(step, record).is === 'none') return stepAfter(record, 'compensated', inputs, changes);
   if (kept) return stepAfter(record, 'keep-effects', inputs, { ...changes, status: 'failed' });
   const failure = { code: 'compensation-failed', message: 'an execution of its own could not be undone' };
   return stepAfter(record, 'fail-undo', inputs, { ...changes, status: 'compensation-failed', failure });

@@ -35,7 +35,7 @@ import {
   pauseOf,
   type Step,
 } from '../records/state.ts';
-import { untilOfAll } from '../step/effect.ts';
+import { effectOf } from '../step/effect.ts';
 import { openWork } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
 import { timeOverAt } from '../step/within.ts';
@@ -156,7 +156,7 @@ function queued(
 
 /** N1 When neither it nor any execution below it can act any longer, even after a success or an undo. */
 export const laneFreeAt = ({ steps: planned, onFailure = [] }: Plan, steps: Snapshot['steps']): number =>
-  untilOfAll([...planned, ...onFailure], steps, 'lateUntil');
+  Math.max(0, ...[...planned, ...onFailure].map((step) => effectOf(step, steps[step.name]).lateUntil));
 
 /** Adds to the write that ends an execution until when it keeps its place, and that write's version. */
 export function recordLaneEnd(storedPlan: Plan, state: Snapshot, decision: Decision): Decision {

@@ -41,8 +41,8 @@ import type { Attempt, Step } from '../records/state.ts';
 import { triesActUntil } from '../step/effect.ts';
 import { withAttempt } from '../step/history.ts';
 import { leftOutIn } from '../step/left-out.ts';
-import { hasEarlierRounds, hasOpenChildren, isStopping, roundBelow, scopeOf } from '../step/turn.ts';
-import { givenToTry, nextUnderCounter, tryOf } from './child-tries.ts';
+import { hasEarlierRounds, isStopping, roundBelow, scopeOf } from '../step/turn.ts';
+import { givenToTry, isCleanEnd, nextUnderCounter, tryOf } from './child-tries.ts';
 
 const NONE: RoundsSoFar = { done: 0 };
 
@@ -233,8 +233,7 @@ export const goesBack = (record: Step): boolean => {
     children !== undefined &&
     hasEarlierRounds(children) &&
     !isStopping(record) &&
-    !hasOpenChildren(children) &&
-    Object.values(children.ended).every(({ clean }) => clean)
+    isCleanEnd(children)
   );
 };
 
