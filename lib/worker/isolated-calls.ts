@@ -92,19 +92,25 @@ const outbox = new Outbox<Word>((all) => {
   if (process.connected) send?.(all, undefined, undefined, unsent);
 });
 
+/** Longer than any of these is kept. */
+const MOST_WORD = 4_096;
+/** A name, code or token: the caller cuts it further. */
+const short = (text: string): string => text.slice(0, MOST_WORD);
+
 /** Describes what was thrown: an error of Node's or of another realm, or any other value. */
 function thrownBy(thrown: unknown): Extract<Said, { kind: 'thrown' }> {
   const error = readable(thrown);
   // Sends neither class nor cause, because this process evaluates them: only the resulting fields are sent.
-  if (isBug(error)) return { kind: 'thrown', name: error.name, message: bugText(error), code: BUG };
+  if (isBug(error)) return { kind: 'thrown', name: short(error.name), message: bugText(error), code: BUG };
   const { name, code, retryAfter } = Object(error) as Record<string, unknown>;
   return {
     kind: 'thrown',
     ...defined({ mark: markOf(error) }),
-    name: typeof name === 'string' ? name : '',
+    name: typeof name === 'string' ? short(name) : '',
     message: failureOf(error).message,
-    ...(typeof code === 'string' ? { code } : {}),
-    ...(typeof retryAfter === 'number' || typeof retryAfter === 'string' ? { retryAfter } : {}),
+    ...(typeof code === 'string' ? { code: short(code) } : {}),
+    ...(typeof retryAfter === 'number' ? { retryAfter } : {}),
+    ...(typeof retryAfter === 'string' ? { retryAfter: short(retryAfter) } : {}),
   };
 }
 
@@ -140,7 +146,7 @@ class Running {
 
   /** Keeps the highest number until it is sent. */
   progress(token: unknown): void {
-    const kept = typeof token === 'number' ? token : String(token);
+    const kept = typeof token === 'number' ? token : short(String(token));
     if (typeof kept === 'number' && !Number.isFinite(kept)) return;
     if (typeof this.#progress === 'number' && !isAdvance(this.#progress, kept)) return;
     this.#progress = kept;

@@ -37,6 +37,8 @@ const ABORT_GRACE_MS = 2_000;
 const STARTING_MS = 30_000;
 /** A kill is not instant. */
 const KILL_MARGIN_MS = 1_000;
+/** A call's time grows when a pause gives time back; the process is told of no less. */
+const GIVEN_BACK_MS = 100;
 const MB = 1_048_576;
 
 export interface ProcessOptions {
@@ -58,8 +60,8 @@ interface UnderWay {
   readonly caller: Caller;
   readonly ctx: AttemptContext;
   readonly settle: (answer: Answered) => void;
-  /** The time left as the process knows it, or as it was last compared. */
-  timeLeftMs: number;
+  /** When the call's time is over as the process was told, by `performance.now()`. */
+  untilAt: number;
   /** Set if the process is ended because of this call: why. */
   fault?: string;
   timer?: NodeJS.Timeout;
@@ -114,9 +116,7 @@ export class OwnProcess {
     return this.#startedAs === 'ready';
   }
 
-  /**
-   * Waits until the process can take calls or never will. Its silence counts from now; it may have frozen.
-   */
+  /** Waits until the process takes calls or never will. Its silence counts from now: it may have frozen. */
   async awaited(signal?: AbortSignalLike): Promise<void> {
     if (this.#startedAs !== undefined) return;
     if (this.#awaitedBy === 0) this.#aliveAt = this.#options.now();
@@ -173,7 +173,7 @@ export class OwnProcess {
     let settle: (answer: Answered) => void = () => undefined;
     const answered = new Promise<Answered>((answer) => (settle = answer));
     const timeLeftMs = ctx.timeLeftMs();
-    const one: UnderWay = { number, caller, ctx, settle, timeLeftMs };
+    const one: UnderWay = { number, caller, ctx, settle, untilAt: performance.now() + timeLeftMs };
     this.#underWay.set(number, one);
     this.#watch();
     const known = { executionId, step, attempt, idempotencyKey, ...defined({ accepted }) };
@@ -321,11 +321,12 @@ export class OwnProcess {
   }
 
   #pulse(): void {
-    // A call's time grows when a pause of its execution gives time back.
     for (const one of this.#underWay.values()) {
       const timeLeftMs = one.ctx.timeLeftMs();
-      if (timeLeftMs > one.timeLeftMs) this.#child.say({ timed: one.number, timeLeftMs }, () => undefined);
-      one.timeLeftMs = timeLeftMs;
+      const untilAt = performance.now() + timeLeftMs;
+      if (timeLeftMs === 0 || untilAt < one.untilAt + GIVEN_BACK_MS) continue;
+      one.untilAt = untilAt;
+      this.#child.say({ timed: one.number, timeLeftMs }, () => undefined);
     }
     this.#endIfSilent();
   }

@@ -111,7 +111,13 @@ describe('a call of a process of its own', () => {
     lines.length = 0;
     const message = expect.stringMatching(/it cannot be sent: it has more than \d+ characters/) as string;
     const failure = { code: 'bad-output', message };
-    expect(await execute('too long')).toMatchObject({ kind: 'wrong-answer', failure });
+    const said: (string | number)[] = [];
+    const ctx = contextOf({ progress: (token) => void said.push(token) });
+    expect(await called(own, 'execute', { way: 'too long' }, ctx)).toMatchObject({
+      kind: 'wrong-answer',
+      failure,
+    });
+    expect(String(said[0])).toHaveLength(4_096);
     expect(JSON.stringify(lines).length).toBeLessThan(300_000);
     lines.length = 0;
   });
@@ -148,6 +154,10 @@ describe('a call of a process of its own', () => {
     expect(told.leftMs).toBeGreaterThan(0);
   });
 
+  it('is told of time that is given back while it passes', async () => {
+    const told = await answer('watches its time', contextOf({ timeLeftMs: () => 30_000 }));
+    expect(told).toEqual({ isGivenBack: true });
+  });
   it('sends the latest progress, not each', async () => {
     const said: (string | number)[] = [];
     await answer('reports', contextOf({ progress: (token) => void said.push(token) }));

@@ -34,7 +34,10 @@ async function odd(way: string, ctx: AttemptContext): Promise<unknown> {
   if (way === 'disconnects') process.disconnect?.();
   if (way === 'listens to nothing') process.removeAllListeners();
   if (way === 'too long') {
-    ctx.log.info('x'.repeat(300_000), { text: 'x'.repeat(300_000) });
+    const long = 'x'.repeat(300_000);
+    ctx.log.info(long, { text: long });
+    ctx.log.info('an error', Object.assign(new Error('x'), { name: long, code: long, retryAfter: long }));
+    ctx.progress(long);
     return { texts: Array.from({ length: 40 }, (_, at) => String(at % 10).repeat(1_000_000)) };
   }
   if (way === 'is its own cause') {
@@ -68,6 +71,15 @@ const own: Implementation<unknown, unknown> = {
       ctx.progress(1);
       for (let turn = 0; turn < 500 && ctx.timeLeftMs() === 0; turn += 1) await setTimeout(20);
       return { leftMs: ctx.timeLeftMs() };
+    }
+    if (way === 'watches its time') {
+      for (let turn = 0, last = ctx.timeLeftMs(); turn < 500; turn += 1) {
+        await setTimeout(20);
+        const leftMs = ctx.timeLeftMs();
+        if (leftMs > last) return { isGivenBack: true };
+        last = leftMs;
+      }
+      return { isGivenBack: false };
     }
     if (way === 'bug') return { length: (undefined as never as { length: number }).length };
     if (way === 'fetch fails')
