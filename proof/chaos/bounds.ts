@@ -29,12 +29,12 @@ export const detectionLimitMs = (plan: Plan): number => longestLeaseMs(plan) + D
 export const longestLeaseMs = (plan: Plan): number => most(plan, ({ leaseMs }) => leaseMs);
 
 /**
- * The time from the end of all faults to the end of the last execution: a tick, if the supervisor was just
- * killed; the end of a lease and its sweep; until the attempt's process is certainly dead and its requests
- * have taken effect (its probe or undo waits for that); and then each step once more, forward or back, or
- * after a failure, with the longest gap between two dispatches before it. Every attempt succeeds now, so no
- * recovery goes further; an attempt that hung when the faults ended takes its timeout, which is shorter than
- * its process's life.
+ * The time from the end of all faults to the end of the last execution. It is the sum of: a tick, if the
+ * supervisor was just killed; the end of a lease and its sweep; the time until the attempt's process is
+ * certainly dead and its requests have taken effect, because its probe or undo waits for that; and each step
+ * once more, forward, back or after a failure, with the longest gap between two dispatches before it. Every
+ * attempt succeeds now, so no recovery goes further; an attempt that hung when the faults ended takes its
+ * timeout, which is shorter than its process's life.
  * @param steps the number of consecutive steps. @default all of the plan's
  */
 export function healBoundMs(plan: Plan, steps = stepsOf(plan)): number {

@@ -14,7 +14,7 @@ import { type Draws, drawsOf } from '../../kit/cloud/random.ts';
 
 export type Service = RuleInput['service'];
 export const SERVICES = ['payment', 'warehouse', 'carrier', 'mail'] as const;
-/** Below the agents' `settle`, with a margin for a busy machine. */
+/** The longest delay of an effect: below the agents' `lateEffectWithin`, with a margin for a busy machine. */
 const MAX_LATE_EFFECT_MS = 600;
 
 export function plannedOrder(seed: number, index: number): PlannedStart {
@@ -70,6 +70,6 @@ export function troubleWhileUndoing(draws: Draws): RuleInput {
   return { service, mode, match: { action }, times: 1, ...(mode === 'slow-reply' ? { ms: 1_500 } : {}) };
 }
 
-/** A service that answers at once leaves its process no time to die. */
+/** The usual delays of the services: a process cannot be killed during a call that is answered at once. */
 export const usualTimes = (draws: Draws): RuleInput[] =>
   SERVICES.map((service) => ({ service, mode: 'slow-reply', ms: draws.between(50, 500) }));

@@ -79,7 +79,7 @@ export class RemoteKiller {
     this.#timers.clear();
   }
 
-  /** The calls that were found; without any call nothing is ever killed. */
+  /** How many calls were found. If there are none, this killer is blind. */
   get calls(): number {
     return this.#seen.size;
   }
@@ -119,7 +119,7 @@ export class RemoteKiller {
       if (target === 'worker') this.#stage.killWorker();
       else process.kill(target === 'attempt' ? attempt : pid, 'SIGKILL');
     } catch {
-      // It ended at this very moment.
+      // The process has just ended by itself.
       return;
     }
     this.kills.push({ target, pid });

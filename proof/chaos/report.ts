@@ -47,7 +47,7 @@ export interface Facts {
 /** Whether the machine could keep up: all calls of all functions go through this one process. */
 export interface Machine {
   readonly processors: number;
-  /** Mean number of processes that wanted a processor, over the last five minutes. */
+  /** Mean number of processes that ran or waited for a processor, over the last five minutes. */
   readonly load: number;
   /** How late this process's timers were, p99. */
   readonly lateMs: number;

@@ -53,7 +53,10 @@ const POSTPONED_MS = 13_000;
 
 type Spoilt = Extract<Fault, { readonly calls: number }>['kind'];
 
-/** How one call is spoilt, and where it counts. Only a transaction says which part was refused. */
+/**
+ * How a call is made to fail, and in which count it appears. Only a transaction's answer says which part was
+ * refused.
+ */
 const SPOILT: Readonly<
   Record<
     Spoilt,
@@ -141,8 +144,8 @@ export class Saboteur {
 
   #inflict(fault: Fault): void {
     const onProcess = fault.kind === 'kill' || fault.kind === 'freeze';
-    // A fault that waited for the next supervisor would hit each one at its first call, and none would ever
-    // work.
+    // Postponed, not kept for the next supervisor: otherwise each supervisor would be hit at its first call,
+    // and none would ever work.
     if (onProcess && fault.target === 'supervisor' && !this.#supervisorWorks()) {
       this.#later(POSTPONED_MS, () => this.#inflict(fault));
       return;

@@ -34,9 +34,12 @@ export const randomOf = (seed: number): Random => seededRandom(seed);
 const PARTITIONS = ['exec#a', 'exec#b', 'exec#é', 'plan#a'];
 const SORTS = ['exec', 'step#a', 'step#b', 'step#c', 'incident#1', 'inbox#ü'];
 const WORDS = ['a', 'b', 'wake#0', 'wake#1', 'é', '9', '10'];
-/** Some are equal, some have other lengths: as text they would sort differently. */
+/** Numbers that are equal, or that would sort differently as text. */
 const NUMBERS = ['9', '10', '100', '1.5', '1.50', '-3', '1e3', '1700000000000', '0', '007'];
-/** Keeps away from 400 KB, because the two count a number differently: the embedded one counts its zeros. */
+/**
+ * Sizes that are not near the limit of 400 KB, because the two tables count a number's bytes differently: the
+ * embedded DynamoDB counts its zeros.
+ */
 const LARGE = [90_000, 250_000, 262_130, 399_000, 409_000, 409_700];
 
 export class Commands {
@@ -152,7 +155,7 @@ export class Commands {
   }
 
   /**
-   * Parts that are valid in themselves: the embedded DynamoDB does not see an error in one part of a
+   * Parts that are each valid, because the embedded DynamoDB does not notice an error in one part of a
    * transaction.
    */
   #parts() {

@@ -65,7 +65,10 @@ export class Carried {
     this.#seen = seen;
   }
 
-  /** Whether the agent may be carried on to: not if it has its own limit or must not act twice. */
+  /**
+   * Whether a process may keep a message for the agent: not if the agent has a limit of its own or must not
+   * act twice.
+   */
   readonly has = (agent: string): boolean =>
     agent !== 'agent-unsafe' && !isBuiltIn(agent) && !this.#seen.hasRates;
 
@@ -115,7 +118,7 @@ export class Carried {
     if (this.#seen.table.read(id)?.execution.lane !== undefined) this.#seen.kinds.carriedPlaced += 1;
   }
 
-  /** Counts that another process stops or pauses an execution that is being carried on. */
+  /** Counts executions that another process stops or pauses while a process carries them on. */
   #met(writer: Process | undefined, executionId: string, { status }: Execution): void {
     const { kinds, now } = this.#seen;
     for (const [process, { handed }] of this.#runs) {

@@ -21,7 +21,7 @@ export interface Deed {
     | 'approved'
     | 'rejected'
     | 'remembered';
-  /** When its subject had failed, or was asked. */
+  /** When the command's subject failed, or when its question was opened. */
   readonly since?: number;
   /** The question that was answered. */
   readonly incident?: number;
@@ -33,7 +33,7 @@ export function deedsIn(before: Snapshot, { execution, step, question }: Write):
   const isAnswered =
     incident?.closedBy === 'answer' && incident.closedAt !== undefined && known?.closedAt === undefined;
   const ofExecution = execution && deedIn(before.execution, execution);
-  // A pause with a question is ended in one write.
+  // A write that ends a pause also answers the question about it.
   if (isAnswered && ofExecution?.what !== 'resumed')
     return [{ what: 'resolved', since: incident.openedAt, incident: incident.number }];
   if (ofExecution !== undefined) return [ofExecution];

@@ -56,7 +56,7 @@ const LATE_EFFECTS: Emphasis = {
   }),
 };
 
-/** Undos that fail more often than their tries allow. */
+/** Undos that fail more often than they may be retried. */
 const STUBBORN_UNDOS: Emphasis = {
   rates: { transientUndoFailure: 0.8, permanentFailure: 0.15, canceled: 0.3 },
   processMs: PROCESS_MS,

@@ -14,7 +14,7 @@ import { seededRandom } from '../../lib/memory/world.ts';
 import { type Choice, choiceOf } from './plans.ts';
 import { call, type Host, portsOf, type Process, processOutside, schedulerFor } from './process.ts';
 
-/** Another stream than the world's own. */
+/** The seed of a separate random stream. */
 const ERASE_STREAM = 0x0e_4a_5e_11;
 const WORLDS_SHARE = 0.06;
 
@@ -41,7 +41,7 @@ export function eraserOf(seed: number): Choice | undefined {
 /** @param repeat makes the client of this execution start it once more */
 export function startErasers(host: Host, repeat: (executionId: string) => void): void {
   const { erasing, events, external } = host;
-  // Not with a file, because its store does not see erasures of the table.
+  // Worlds over a file have no erasers, because the file's store does not see erasures of the table.
   if (erasing === undefined || external.file !== undefined) return;
   const look = (): void => {
     for (const id of external.table.ids()) {

@@ -115,11 +115,11 @@ const HIGHEST_RATE: Readonly<Record<DrawnKind, number>> = {
   rejected: 0.3,
   twoOperators: 0.5,
   repeatedStart: 0.3,
-  // These rates are for a world.
+  // The chances of these faults are for each world.
   storeOutage: 0.6,
   queueOutage: 0.6,
   deadDependency: 0.8,
-  // These rates are for people and services.
+  // The chances of these faults are for each act of a person or service.
   lateAnswer: 0.3,
   largeOutput: 0.03,
   strangeText: 0.2,

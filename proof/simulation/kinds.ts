@@ -5,19 +5,19 @@
  */
 
 export const KINDS = [
-  // Failures that were tolerated, by their cause, …
+  // Tolerated failures: certainly not done, undone, decided by a person, possibly left in effect.
   'toleratedCertain',
   'toleratedCompensated',
   'toleratedAnswered',
   'toleratedLeft',
-  // … and by the kind of their step.
+  // Tolerated failures by the kind of their step.
   'toleratedChild',
   'toleratedItem',
-  /** Items of a list failed in several of its parts. */
+  /** Several parts of a list had failed items. */
   'failedInParts',
   /** A step that replaces a failed one was begun. */
   'fallback',
-  // A child was retried, by a machine or at a person's request, in another way, and with success.
+  // A child was tried again: by the recovery, at a person's request, with another input, and with success.
   'triedAgain',
   'triedAsAsked',
   'triedInAnotherWay',
@@ -26,33 +26,35 @@ export const KINDS = [
   'listedDone',
   'listedFailed',
   'reminded',
-  /** A reminder of an incident that is open then; and of one whose time a pause has moved. */
+  /** A reminder of an open incident, and of one whose deadline a pause has moved. */
   'remindedOfIncident',
   'remindedAfterPause',
   /** A failed execution was retried, also with another input of its failed step. */
   'executionRetried',
   'retriedWithInput',
-  /** An attempt, a try or a round began with input from a person; a round among these. */
+  /** An attempt, a try or a round began with a person's input; and, counted alone, a round did. */
   'inputGiven',
   'roundGiven',
-  /** The time of a step was over: of an agent's step, of child executions. */
+  /** The time (`within`) of a step was over: of an agent's step, and of one with child executions. */
   'overTime',
   'overTimeChildren',
   /**
-   * On-failure steps: done, certainly failed, or possibly not; after a second end; and one that goes on as
-   * soon as they are over.
+   * On-failure steps: done; failed for certain; failed but possibly done; run again after a second end; and
+   * an execution that is retried as soon as they are over.
    */
   'followedUp',
   'followedUpInVain',
   'mayHaveFollowedUp',
   'followedUpAgain',
   'goesOnLater',
-  /** A next stage after the former one was undone, or was left because it has no effect. */
+  /**
+   * A next stage began after the previous one was undone, or without an undo because that one has no effect.
+   */
   'stageAfterUndo',
   'stageLeft',
   /**
-   * Accepted work: any, late, found after a crash; probed again; done, never to be done, not over in its
-   * time; stopped by an undo, and awaited on the way back.
+   * Accepted work. It was accepted: at all, late, found after a crash. It was probed again. It ended: done,
+   * never to be done, not in time. An undo stopped it, or had to wait for it.
    */
   'accepted',
   'acceptedLate',
@@ -67,8 +69,8 @@ export const KINDS = [
   'rateDeferred',
   'rateTurn',
   /**
-   * Rounds: another began; all were done; one was retried, also because its execution was; one is undone
-   * before the one below it; one more would have been needed; and their failure was tolerated.
+   * Rounds: another round began; all were done; a round was retried, also by a retry of the execution; a
+   * round was undone before the previous one; the maximum was too low; the failure of rounds was tolerated.
    */
   'roundBegun',
   'roundsDone',
@@ -78,8 +80,8 @@ export const KINDS = [
   'roundsAtMost',
   'roundsTolerated',
   /**
-   * Lanes: an execution got a place, also after waiting for it, and after a retry; it got none in its time;
-   * and a place was kept after the end was announced.
+   * Lanes: an execution got a place: at all, after waiting, after a retry. It got none in time. It kept its
+   * place after its end was announced.
    */
   'placed',
   'placedLater',
@@ -87,48 +89,52 @@ export const KINDS = [
   'noPlace',
   'leftLate',
   /**
-   * Carried on by the process before: any; given to a queue after all, for lack of time; while the execution
-   * was paused, or stopped, or had its place in a lane; the process died with it; and its lease was lost.
+   * Messages that the process of the previous step kept: any; given to a queue after all, for lack of time;
+   * while the execution was paused, was stopped, or had its place in a lane; lost with their process; and an
+   * attempt by such a message lost its lease.
    */
   'carriedOn',
   'carriedToQueue',
   'carriedPaused',
-  /** A step that was read before a pause was begun in it. */
+  /** A process that read a step before a pause began the step in the pause. */
   'begunInPause',
   'carriedStopped',
   'carriedPlaced',
   'carriedKilled',
   'carriedLost',
   /**
-   * Values outside the table: named by a record, loaded, and left by a process that died before the record;
-   * and a step failed because a value that it reads is lost.
+   * Values outside the table: named by a record; loaded; left behind by a process that died before it wrote
+   * the record; and a step failed because a value that it reads is lost.
    */
   'valueApart',
   'valueLoaded',
   'valueLeft',
   'valueLostFor',
-  /** The death of an attempt was recorded: under its lease, later, and when another attempt had begun. */
+  /** The death of an attempt was recorded: during its lease, later, and after another attempt had begun. */
   'deathUnderLease',
   'deathLater',
   'deathOfOlder',
-  /** Executions that were born paused; agents that were paused. */
+  /** Executions that started paused; agents that were paused. */
   'bornPaused',
   'pausedAgent',
   'pausedWhileOpen',
-  /** The first probe of an attempt could not tell, and its breaker was closed. */
+  /** The first probe of an attempt could not tell, while the agent's breaker was closed. */
   'untoldFirst',
   'untoldLater',
   /** The default that counts without an answer. */
   'otherwise',
-  /** A wrong answer about work that is done: nobody gave the right answer, or asked for it again. */
+  /** Done work with an invalid output, for which no person gave an output or requested it again. */
   'unmended',
   'askedForAgain',
   'foundNotDone',
-  /** A wrong answer of an item that asks quietly, beside another of its execution. */
+  /**
+   * An item with an invalid output whose question is quiet, because another item of its execution asks the
+   * same.
+   */
   'quietQuestion',
   /**
-   * Bulk actions: executions that have obeyed each, or were already in the requested state; pages with
-   * refusals. Vouched: resolved with the word that nothing happened.
+   * Bulk actions: executions that obeyed each action, or were already in the requested state; pages with
+   * refusals. Vouched: a person confirmed that nothing had happened.
    */
   'bulkRetried',
   'bulkCanceled',
@@ -146,16 +152,16 @@ export const KINDS = [
   'commandRepeated',
   /** A command id was used with another command, which was refused. */
   'commandReused',
-  /** An operator had an agent called now, and this woke a step. */
+  /** An operator ordered a call of an agent now, and a step began because of it. */
   'triedNow',
   /** A read of an agent's pause failed. */
   'pauseUnread',
-  /** A process died in the middle of a page, and when its page was counted. */
+  /** A process died in the middle of a page, or after its page was counted. */
   'bulkKilled',
   'bulkKilledCounted',
   /**
-   * Erasures: of executions, and of those that belong to them; refused; completed by a repeated call; and an
-   * erased key has begun another execution.
+   * Erasures: of executions, and of their child executions; refused; completed by a repeated call; and an
+   * erased key started another execution.
    */
   'erased',
   'erasedChild',
@@ -163,15 +169,15 @@ export const KINDS = [
   'eraseAgain',
   'begunAgain',
   /**
-   * Messages to executions: accepted, also before a step waited for them, and in a pause; taken, also of a
-   * sender that died, after a retry, and seen after the time was over; none in time, and one that came too
-   * late; refused, because no step can take it.
+   * Messages to executions. Accepted: at all, before a step waited for them, in a pause. Taken: at all, from
+   * a sender that died, after a retry, and noticed only after the time was over. None in time, and one too
+   * late. Refused, because no step can take it.
    */
   'messageSent',
   'messageEarly',
   'messageInPause',
   'messageTaken',
-  /** A round began with it; a later try of that round kept it; a round began without one. */
+  /** A round began with a message; a later try of the round kept the message; a round began without one. */
   'messageInRound',
   'messageKept',
   'roundWithoutMessage',
@@ -181,13 +187,13 @@ export const KINDS = [
   'messageMissed',
   'messageLeft',
   'messageRefused',
-  /** A step for a message was skipped; its failure was tolerated. */
+  /** A step that takes a message was skipped; the failure of one was tolerated. */
   'receiveSkipped',
   'receiveTolerated',
-  /** A wait until an instant was over then; its data named none. */
+  /** A wait until an instant ended then, or failed because its data named no instant. */
   'waitedUntil',
   'untilNoInstant',
-  /** Another agent of a stage accepted work; it did not advance, and was given up. */
+  /** A stage's other agent accepted work; such work made no progress, and was given up. */
   'acceptedByOther',
   'stalledOther',
   /** Four eyes: another person gave an approval, and a person who has acted was refused. */

@@ -18,7 +18,7 @@ interface Reached {
   readonly external: External;
 }
 
-/** @param reach a call to the store. @param call one to anything else */
+/** @param reach makes a call to the store. @param call makes any other call */
 export function wakeUpsOf(
   { choice, known, external }: Reached,
   reach: <Answer>(execute: () => Promise<Answer>) => Promise<Answer>,

@@ -52,7 +52,7 @@ export function mayDie(host: Host, sender: Process): void {
   if (sending?.chance(DIES_SHARE) === true && faults.strikes('deadSender')) kill(host, sender);
 }
 
-/** How many messages more than it can take an execution may get. */
+/** How many more messages an execution may get than it can take. */
 const TOO_MANY = 1;
 const SENT_SHARE = 0.4;
 /** The share of sends that repeat the latest message id, and of ended executions that get a message. */

@@ -1,9 +1,9 @@
 /**
  * Judges accepted work, independently, by the text of docs/ARCHITECTURE.md.
  *
- * Owns: how long accepted work may act; it is probed once at each interval; only an answer, a stop or its
- * deadline ends it. Does not own: the order of undos (`oracle-order.ts`, by the services' own book), the
- * legal moves (`oracle-moves.ts`).
+ * Owns three checks of accepted work: it acts no longer than allowed; it is probed once in each interval;
+ * only an answer, a stop or its deadline ends it. Does not own: the order of undos (`oracle-order.ts`, by the
+ * services' own book), the legal moves (`oracle-moves.ts`).
  */
 
 import type { AgentStep, Plan } from '../../lib/core/plan/plan.ts';
@@ -28,7 +28,7 @@ export function acceptedTill({ effect, acceptsMs, settleMs }: Acted, record: Ste
   );
 }
 
-/** Whether an undo of earlier steps waits for it, because it cannot be stopped. */
+/** Whether the undo of earlier steps must wait for the accepted work, because it cannot be stopped. */
 export const isWaitedFor = (
   { effect, undo }: Pick<AgentStep, 'effect' | 'undo'>,
   { status }: Pick<Step, 'status'>,
@@ -88,7 +88,7 @@ function judgeBegin(
     problems.push(`S10 '${name}' was accepted until ${ms} ms after what its agent says`);
 }
 
-/** Checks that a probe is not early, as one of a duplicate chain of messages would be. */
+/** Checks that a probe is not early. A duplicate chain of messages would make it early. */
 function judgeClaim(
   problems: string[],
   { execution }: Snapshot,

@@ -17,7 +17,7 @@ import { judgeTries } from './oracle-tries.ts';
 
 interface Context {
   readonly kinds: KindCounts;
-  /** Whether clocks are set in this world: an attempt gets skipped time back. */
+  /** Whether clocks are set in this world: an attempt then gets the skipped time back. */
   readonly clocksJump: boolean;
 }
 

@@ -36,7 +36,7 @@ export class OracleGroups {
   created(execution: Execution): string[] {
     this.#ends.delete(execution.id);
     if (isOver(execution)) this.#remember(execution);
-    // A canceled one only takes up the id.
+    // An execution created as canceled is a placeholder: it only takes up the id.
     if (execution.status === 'canceled') return [];
     return [...this.#besideOthers(execution, 'begins'), ...judgeRoundCreated(execution, this.#others)];
   }
@@ -150,7 +150,7 @@ function declinedIn(child: Snapshot | undefined): string | undefined {
   return latest?.failure?.message === DECLINED && step?.isOverTime !== true ? step?.name : undefined;
 }
 
-/** Whether its end is announced or about to be. */
+/** Whether the execution's end is announced or about to be. */
 const isOver = ({ status }: Execution): boolean =>
   !isForward(status) && status !== 'paused' && status !== 'compensating';
 

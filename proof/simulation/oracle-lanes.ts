@@ -94,8 +94,8 @@ export class OracleLanes {
   }
 
   /**
-   * The entries in all reads on which this write may be based: of several reads of a process, it is not known
-   * which.
+   * The entries in all reads on which this write may be based. If the process has read several times, it is
+   * not known which read counts.
    */
   #seenBy({ lane, version }: Lane, seen: Eyes): readonly Queued[] {
     const reads = seen.get(lane) ?? [];

@@ -40,12 +40,13 @@ const EXECUTION: Moves<ExecutionStatus> = {
 
 /** Moves of agents' steps. */
 const AGENT: Moves<StepStatus> = {
-  // Failed: its time is over.
+  // 'failed': the step's time is over.
   ready: ['running', 'retrying', 'skipped', 'fenced', 'failed'],
   running: ['running', 'done', 'accepted', 'retrying', 'waiting', 'failed', 'unknown'],
-  // Probed; adopted late; fenced, or undone, which stops it.
+  // 'probing' and 'accepted': by probes. 'done': also late. 'fenced' and the undo stop the work.
   accepted: ['probing', 'accepted', 'done', 'fenced', 'compensating', 'compensation-failed'],
-  // Deferred again, adopted late, fenced, or undone because an attempt may have acted.
+  // 'retrying': deferred again. 'done': a late success. 'fenced', or undone because an attempt may have
+  // acted.
   retrying: [
     'running',
     'retrying',
@@ -58,7 +59,7 @@ const AGENT: Moves<StepStatus> = {
   ],
   waiting: [
     'retrying',
-    // Probed once more.
+    // 'unknown': another probe follows.
     'unknown',
     'done',
     'accepted',
@@ -76,10 +77,10 @@ const AGENT: Moves<StepStatus> = {
   // late.
   failed: ['waiting', 'compensating', 'compensation-failed', 'failed', 'tolerated', 'done', 'accepted'],
   compensating: ['compensating', 'compensated', 'compensation-failed', 'tolerated'],
-  // Before the next stage.
+  // 'retrying': the next stage follows.
   compensated: ['tolerated', 'retrying'],
   'compensation-failed': ['compensating', 'compensated', 'tolerated', 'compensation-failed'],
-  // The death of a lost attempt is recorded.
+  // 'fenced' again: the death of a lost attempt is recorded.
   fenced: ['fenced'],
 };
 
@@ -125,7 +126,7 @@ const CHILDREN: Moves<StepStatus> = {
   waiting: ['retrying', 'failed', 'fenced', 'compensating'],
   done: ['done', 'compensating'],
   failed: ['failed', 'compensating', 'tolerated'],
-  // It is left as it is, or one of its executions could not be undone.
+  // 'failed': its executions are left as they are. 'compensation-failed': one of them could not be undone.
   compensating: ['compensating', 'compensated', 'failed', 'compensation-failed', 'done'],
 };
 

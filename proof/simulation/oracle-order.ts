@@ -6,8 +6,8 @@
  * of the effects. Does not own: doubled effects (`ledger.ts`), the order between executions
  * (`oracle-children.ts`).
  *
- * Failed and waiting dependents count too, because they may have acted. One with `undo: 'none'` needs no
- * undo, but must not be acting, and its dependents count too.
+ * Failed and waiting dependents count too, because they may have acted. A dependent with `undo: 'none'` needs
+ * no undo, but must not be acting, and its own dependents count too.
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -158,7 +158,7 @@ const placeOf = ({ executionId, step, idempotencyKey }: Act): string =>
 /** The effects of steps by execution, in order, as reported by the services. */
 export class EffectOrder {
   readonly #executions = new Map<string, Map<string, Effects>>();
-  /** Keys of stages that were undone before the next stage; dependents do not rest on them. */
+  /** Keys of stages that were undone before the next stage began: no dependent used their effects. */
   readonly #former = new Set<string>();
   readonly violations: string[] = [];
 

@@ -4,8 +4,8 @@
  * Owns: S19: a book of each person's acts in a tree, and of each approval's call with the length of the book
  * then; each record names the caller. Does not own: the person behind a caller (`cast.ts`).
  *
- * Acts before a call exclude its person; of two simultaneous acts, either may be first. If two approvals of a
- * tree need another person, one person can give only one of them.
+ * Earlier acts of a person exclude an approval by that person; of two simultaneous acts, either may count as
+ * first. If two approvals of a tree need another person, one person can give only one of them.
  */
 
 import { isForAnother, type Plan } from '../../lib/core/plan/plan.ts';
@@ -107,7 +107,7 @@ export class OraclePeople {
 
   #noteCommands(problems: string[], before: Execution, after: Execution, book: Book): void {
     const retry = after.retries?.at(-1);
-    // A child is also retried because its parent is.
+    // A child may also be retried because its parent is, without a person's request for the child.
     const isAsked = after.parent === undefined;
     if (retry !== undefined && retry.at !== before.retries?.at(-1)?.at && isAsked)
       this.#note(problems, book, retry.by, 'tried it again');

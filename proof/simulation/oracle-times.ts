@@ -87,7 +87,7 @@ export class OracleTimes {
     }
     // Accepted work is judged here, because its limits are times.
     judgeAccepted(problems, plan, before, write, { kinds, now, actedAs });
-    // Only kinds that no agent performs, and their ends.
+    // Judges the ends of steps that no agent performs.
     if (step?.status === 'done' || step?.status === 'failed') {
       const planned = plan.steps.find(({ name }) => name === step.name);
       if (planned !== undefined) this.#judgeStep(problems, written, planned, step);
@@ -108,7 +108,7 @@ export class OracleTimes {
     kinds.begunInPause += 1;
     const { from = Number.NEGATIVE_INFINITY } = this.#paused.get(id)?.at(-1) ?? {};
     if (isLagging) return;
-    // A sweep that read before a slow claim counts a horizon from its own read.
+    // A sweep that read the state before a slow claim finds the lease a horizon after its own read.
     const noticedAt = Math.max(leaseUntil, now + horizonMs(plan, before));
     if (wakeAt > noticedAt + CLOCKS_DIFFER_MS) problems.push(`S12 nobody waits for the lease of '${name}'`);
     if (now - from > BEGINS_WITHIN_MS)
@@ -210,7 +210,7 @@ export class OracleTimes {
     const { before, write, now } = written;
     const was = before.steps[step.name]?.status ?? 'ready';
     const sinceAt = turnOf(planned, before);
-    // Tolerating a failure is no effect of its deadline.
+    // A failure becomes tolerated by a rule, not by the step's deadline.
     if (sinceAt === undefined || was === step.status || step.status === 'tolerated') return;
     if (planned.kind === 'wait') {
       return judgeWait(problems, planned, before.execution, step, {

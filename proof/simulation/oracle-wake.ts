@@ -54,7 +54,8 @@ export function judgeWake(whole: Plan, state: Snapshot, context: WakeContext): r
     const { deferred, failure, changedAt = 0 } = state.steps[due.step ?? ''] ?? {};
     // A lost value is still in the table, but a process cannot read it.
     if (isLostFailure(failure)) return [];
-    // The process that deferred the work evaluates it; if it dies, another does so after this time.
+    // The process that deferred the work evaluates the execution; if it dies, another process does so within
+    // the horizon.
     if (deferred !== undefined && at <= Math.max(changedAt, deferred.at) + horizon) return [];
     const wasDue = dueAt(whole, state, now + CLOCKS_DIFFER_MS, graceFrom).some(
       ({ what }) => what === due.what,

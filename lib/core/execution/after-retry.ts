@@ -1,12 +1,14 @@
 /**
- * The records of an execution after its retry, derived from the stored ones by its epoch and its status.
+ * The records of an execution as they count after its retry, derived from the stored ones by its epoch and
+ * its status.
  *
  * Owns: the new start of a step that failed or was fenced before the retry, and of the on-failure steps if
  * the execution fails once more. Does not own: when that takes place (`operators/retry.ts`).
  *
  * This file writes nothing: one write retries an execution, whatever the number of steps. Each step adopts
  * its new status with its own next write (F8). `decide` applies this first, so every rule sees only these
- * records; their versions are the stored ones, on which the writes are conditional. S2 by the tables.
+ * records. Their versions are the stored ones, on which writes are conditional. S2 all moves are in the
+ * tables.
  */
 
 import { beginsAgain } from '../operators/retry.ts';
@@ -112,8 +114,8 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
 }
 
 /**
- * The changes with which the tries of a child begin again, with the first try's input; if a person gave an
- * input there, with that one.
+ * The changes with which the tries of a child begin again, with the first try's input, or with the input that
+ * a person gave for it.
  */
 const firstTry = ({ givenInput, keyInput, keyVariant }: Step, changes: boolean): StepChanges => ({
   keyVariant: 0,
@@ -151,7 +153,7 @@ const queuesAgain = (
 
 /** Returns the next status of a step that begins again. */
 function restartOf(step: PlanStep, record: Step): 'ready' | 'retrying' | 'unknown' | 'answered' {
-  // The external party that answered before the callback's turn got a promise that the answer is kept.
+  // Keeps an answer that came before the callback's turn: the external party was assured that it is stored.
   if (step.kind !== 'agent' && record.status === 'fenced' && hasOutput(record)) return 'answered';
   if (!record.mayHaveActed || step.kind !== 'agent') return 'ready';
   return isRepeatable(attemptedVariant(step, record)) ? 'retrying' : 'unknown';

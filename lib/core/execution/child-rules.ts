@@ -69,7 +69,7 @@ export const startChildren: Rule = {
         const first = firstRoundAwaits(step, state, event);
         return written(state, first, first.status === 'failed' ? 'step-failed' : 'round-begun');
       }
-      // Comes first, because the time to compute the executions grows with the list.
+      // Checked first, because the time to compute the executions grows with the list.
       if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
       const planned = plannedOf(step, state);
       if ('code' in planned) {
@@ -171,7 +171,7 @@ const undoesRounds = (step: PlanStep, record: Step, left: boolean): boolean =>
   isRepeated(step) && !left && !hasNoUndo(step) && goesBack(record);
 
 /**
- * Fails the step; or, while the execution goes forward, begins its next try or asks a person. Both of these
+ * Fails the step; or, while the execution goes forward, begins its next try or asks a person. The latter two
  * writes include the execution's record (S12).
  */
 function afterFailure(
@@ -237,7 +237,7 @@ export const beginTry: Rule = {
     return undefined;
   },
   dueAt: (plan, state) =>
-    // No try begins while an outcome is open; the write that resolves it leads to an evaluation.
+    // No try begins while an outcome is open. The write that resolves the outcome leads to an evaluation.
     isFailureUndecided(plan, state)
       ? []
       : plan.steps.filter(hasChildren).flatMap((step) => {
@@ -315,9 +315,9 @@ function stopping(
 }
 
 /**
- * Stops and undoes the executions of a step whose time is over; if they succeeded before, the later rules
- * decide. This is recorded first, because an end may arrive before the next write. `endAtTime` says when it
- * is due.
+ * Records that the time of a step is over, so that its executions are stopped and undone. The record comes
+ * before the stops, because an end may arrive before the next write. If the executions had succeeded already,
+ * later rules decide. `endAtTime` says when this is due.
  */
 export const endOverTime: Rule = {
   apply: (plan, state, event) => {
@@ -326,12 +326,12 @@ export const endOverTime: Rule = {
       const isOver = (waitEndsAt(step, state) ?? Number.POSITIVE_INFINITY) <= event.now;
       const isToEnd = isOver || isEnding(children);
       const planned = isToEnd ? plannedOf(step, state, children !== undefined) : undefined;
-      // A step that can have no executions fails for that reason.
+      // If the step cannot have executions at all, it fails for that reason instead.
       if (planned === undefined || 'code' in planned) continue;
       if (children?.stop !== undefined) return stopping(step, planned, 'stop', state, event);
       const begun = { step: step.name, planned, goal: 'stop', below: 0, ended: {} } as const;
       const decision = written(state, childrenStopped(state, begun, event), 'children-stopped');
-      // A process that read it before a pause does not know that the pause stops the step's time.
+      // A process that read the execution before a pause does not know that the pause stops the step's time.
       return withExecution(decision, state, event);
     }
     return undefined;
@@ -343,8 +343,8 @@ export const endOverTime: Rule = {
 };
 
 /**
- * True if a done step had executions that did not succeed. A done step had only successful ones, so these
- * were stopped, and the end of one arrived before the stop was recorded.
+ * True if a done step now has executions that did not succeed. All had succeeded when it was done, so they
+ * were recalled, and the end of one arrived before the recall was recorded.
  */
 const wasRecalled = ({ status, children }: Step): boolean =>
   status === 'done' && Object.values(children?.ended ?? {}).some((end) => end.status !== 'succeeded');

@@ -1,19 +1,19 @@
 /**
  * How an execution ends: why it stops, how it ends, and what follows until it is at rest.
  *
- * Owns: the rules that stop it or, if there is no way back, ask a person instead; when it succeeds and when
- * its undo is over; the write that makes the end, the notice to the parent, the on-failure steps' failures;
+ * Owns: the rules that stop an execution or, if there is no way back, ask a person instead; when it succeeds
+ * and when its undo is over; the write of the end; the notice to the parent; failures of on-failure steps;
  * the announcement. Does not own: which steps are undone (`step/ready.ts`), operators' commands
  * (`operators/obey.ts`), the plan of on-failure steps (`plan/on-failure.ts`), how they are tried and given up
  * (like any tolerated step: `step-rules.ts`, `questions/incident.ts`, `step/defer.ts`), whether a parent's
  * retry finds the end (`on-child.ts`).
  *
  * S21 one write makes the end, once nothing is left to undo or to ask; only then do on-failure steps begin,
- * and their outcome cannot change that end. The parent is notified of that very end, with its version, before
- * they are over. L1 each step has its recovery, and a question about it is answered by its deadline at the
- * latest: no end waits for ever. A failure beside an open point of no return waits only for that outcome,
- * which is bounded. If the point is a child, the failure stops the execution, and the child first of all
- * (`child-rules.ts`).
+ * and their outcome cannot change that end. The parent is notified of the end, with its version, before the
+ * on-failure steps are over. L1 each step has its recovery, and a question about it is answered by its
+ * deadline at the latest: no end waits for ever. A failure beside an open point of no return waits only for
+ * that outcome, which is bounded. If the point is a child, the failure stops the execution, and the child
+ * first of all (`child-rules.ts`).
  */
 
 import {
@@ -68,8 +68,8 @@ export const failStep: Rule = {
 
 /**
  * Asks a person to find a way forward, because there is no way back; another rule opens the incident. The
- * write includes the execution: a stop writes no failed step, so without it a process that read before a
- * stop, or the end, could still ask (S20).
+ * write includes the execution's record: a stop does not write the failed step, so a process that read the
+ * state before a stop or the end could otherwise still ask (S20).
  */
 function askInstead(state: Snapshot, failed: Step, inputs: DecisionInputs): Decision {
   const step = stepAfter(failed, 'ask', inputs, {
@@ -197,8 +197,8 @@ const told = (plan: Plan, state: Snapshot): Pick<Decision, 'notifyParent'> => {
 export const announce: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
-    // The process that wrote the end announces it, otherwise a supervisor: many processes may read it at the
-    // same time.
+    // Only the process that wrote the end announces it, or else a supervisor, because many processes may read
+    // the end at the same time.
     const another = event.by === 'agent' && event.lostRace === true;
     if (execution.wakeAt === undefined || another) return nothing();
     const gone = leftAfterEnd(execution, event);
@@ -269,7 +269,7 @@ function end(
   event: Evaluation,
 ): Decision {
   const { execution } = state;
-  // The parent reacts to its failure by itself.
+  // An execution that its parent stopped has no on-failure steps: the parent reacts by itself.
   if (plan.onFailure === undefined || execution.cause?.kind === 'parent') {
     return finalWrite(plan, state, move, changes, event);
   }

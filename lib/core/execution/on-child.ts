@@ -60,7 +60,8 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   if (after === undefined) return nothing();
   const note = { what: `children-${event.type}`, step: event.step };
   const { execution } = state;
-  // S12 It ends now: a process that completes a pause meanwhile must notice this.
+  // S12 if the step ends now, the execution is written too, so that a process that ends a pause meanwhile
+  // notices it.
   const records = isEndDue(step, execution, after)
     ? { step: after, execution: executionAfter(execution, 'adopt', event, {}) }
     : { step: after };
@@ -135,7 +136,7 @@ function gathered(
   const isStay = record.status === 'compensating';
   const most = mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES);
   const output = outputOf(step, record, event.outputs, most);
-  // The step that reads the list's outputs fails, not the list, because the list may have other uses.
+  // The list itself does not fail, because it may have other uses; a step that reads its outputs does.
   const isOfList = step.kind === 'map' || plan.tolerated !== undefined;
   if (lostBytes !== undefined && !isOfList && isRead(plan, step.name)) {
     const failure = lostValue('the answers of its executions', lostBytes);
@@ -170,7 +171,10 @@ function gathered(
   });
 }
 
-/** True if the output is read: a missing output would then be mistaken for the value. */
+/**
+ * True if a later step or the execution's output reads the step's output: a missing output would be mistaken
+ * for a value.
+ */
 const isRead = (plan: Plan, name: string): boolean =>
   outputsIn([plan.output, ...[...plan.steps, ...(plan.onFailure ?? [])].flatMap(expressionsOf)]).includes(
     name,
@@ -207,7 +211,8 @@ function stop(
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  // The execution stays failed, at a later version, and is not retried again.
+  // The execution stays failed, but with an end of a later version, so that no earlier notice retries it
+  // again.
   if (endVersion !== undefined && isToGoOn(execution, endVersion)) {
     const closed = executionAfter(execution, 'set-wake-time', inputs, closedEnd(execution));
     return writing(execution.id, { execution: closed }, IDLE);
@@ -235,8 +240,8 @@ function again(plan: Plan, state: Snapshot, endVersion: number, inputs: Decision
   const isDue =
     execution.parent !== undefined && isToGoOn(execution, endVersion) && !isCanceledKeepingEffects(execution);
   if (!isDue || restartProblemOf(storedPlanOf(plan), state) !== undefined) return nothing();
-  // It does not go on until its on-failure steps are over, and its end is announced; one request for that is
-  // enough.
+  // The execution goes on once its on-failure steps are over and its end is announced. One request for that
+  // is enough.
   if (execution.end?.again === true) return nothing();
   return goingOnLater(execution, inputs) ?? withParent(plan, state, inputs);
 }

@@ -11,10 +11,9 @@
  * S2 only the message's own work is claimed, on the version that was read. S3 a fresh token per claim; a
  * report counts only under its own token, or as a late success. S4 one holder at a time. S9 only a claim
  * counts an attempt. S18 the claim records its effect key, with the agent and the input that belong to the
- * key. C1 a healthy step is decided without a second read. S12 deferred work has a far wake time, which these
- * bring forward in the same transaction: a claim or another deferral of that work; a claim whose lease ends
- * with its process, possibly before the wake time; a late success, after its lease; and a death that is
- * recorded late.
+ * key. C1 a healthy step is decided without a second read. S12 deferred work may have a far wake time. In the
+ * same transaction it is brought forward by: a claim or another deferral of that work; a claim whose lease
+ * ends with its process, possibly before the wake time; a late success; and a death that is recorded late.
  */
 
 import {
@@ -52,8 +51,8 @@ import { defined } from '../values/defined.ts';
 import type { Failure } from '../values/failure.ts';
 
 /**
- * The agent waits for a message that is early by at most this; it drops an earlier one, and the wake time
- * brings another.
+ * The agent waits if a message is early by at most this. It drops a message that comes even earlier; a
+ * supervisor sends another one at the wake time.
  */
 const EARLY_MS = 5_000;
 /** If the wake time is this near, a supervisor may evaluate before the present decision is written. */
@@ -120,9 +119,10 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
 }
 
 /**
- * Returns the time that the process must have left. A received message gets no more than its process has. A
- * kept one gets a whole attempt, and no lease that its process cuts short, because another process would give
- * it both. The step's own plan says how long that is, because its agent may have had a longer limit then.
+ * Returns the time that the process must have left. For a message from a queue it is short: the attempt gets
+ * the time that its process has. A kept message needs the time for a whole attempt and a whole lease, because
+ * another process could give it both. The step's own plan says how long that is, because its agent may have
+ * had a longer limit then.
  */
 const neededMs = ({ step }: Work, isKept: true | undefined): number =>
   isKept === true ? Math.max(step.timeoutMs + KEPT_SPARE_MS, shortestMs(step)) : MIN_REMAINING_MS;
@@ -145,8 +145,9 @@ function deferDelivered(state: Snapshot, work: Work, until: NotBefore, event: De
   const { step, retryAt, note } = deferral(work, state, until, event, true);
   const { execution } = state;
   const { wakeAt } = execution;
-  // Work deferred as unclaimed has a far wake time, perhaps after this time. If supervisors have sent the
-  // work, or one may send it, that write sets the wake time a gap later: one of the two writes conflicts.
+  // Work that was deferred as unclaimed may have a far wake time. If supervisors have sent the work, or one
+  // may be sending it now, their write sets a wake time a gap later. So this write includes the execution,
+  // and one of the two conflicts.
   const isSent = (at: number): boolean =>
     execution.dispatches[workKey(work)] !== undefined || at <= event.now + SOON_MS;
   const nearer =
@@ -299,13 +300,13 @@ function recoveredIn(before: Step | undefined, step: Step, now: number): number 
  */
 function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
   const { status } = state.execution;
-  // If only an approval is open, no person's answer concerns this step.
+  // While only approvals are open, no answer of a person concerns this step.
   const isApproved = isForward(status) && isPersonAsked(state) && !needsPerson(state);
   const isPlain = status === 'running' || isApproved;
   if (step.status !== 'done' || !isPlain) return false;
   const dependents = dependentsOf(plan, step.name);
   if (dependents.length > 0) {
-    // A callback may have been answered since, and a message may have come.
+    // A dependent callback may have been answered since the claim's read, and a message may have come.
     return dependents.every(
       (other) => other.after.length === 1 && other.when === undefined && !endsByParty(other),
     );

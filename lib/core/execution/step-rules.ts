@@ -1,6 +1,6 @@
 /**
  * The rules of an evaluation for single steps: a lease that ended, a condition that is false, the fence, and
- * the end of a failed step once it has nothing left to undo, or undoing has stopped.
+ * what follows a failed step once nothing of it is left to undo, or nothing is undone any more.
  *
  * Owns: when each is due; for a failed step its next stage, the one move that makes a tolerated failure
  * final, or the question that comes before it. Does not own: the outcome of an attempt whose lease ended
@@ -185,7 +185,8 @@ export const closeFailure: Rule = {
       if (record === undefined || move === undefined) continue;
       const step = stepAfter(record, move.event, event, { changedAt: event.now, ...move.changes });
       const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
-      // An on-failure step should have reported a failure to someone and did not; no other log entry says so.
+      // Logged as a final failure: an on-failure step was to report the execution's failure, and no other log
+      // line says that it did not.
       const isLast = plan.onFailureOf !== undefined && step.status === 'tolerated';
       const what = isLast ? 'on-failure-failed' : move.what;
       return writing(execution.id, records, evaluateNext([step.name]), { what, step: step.name });
@@ -257,7 +258,7 @@ const nextStage = (record: Step, now: number): Move => ({
   what: 'next-stage',
   changes: {
     ...defined({ stage: record.nextStage }),
-    // After accepted work that did not end in time, the same stage may follow.
+    // After accepted work that did not end in time, the same stage may go on; then its attempts count on.
     stageAttempt: record.nextStage === record.stage ? record.stageAttempt : 0,
     nextStage: undefined,
     givenInput: undefined,

@@ -28,8 +28,9 @@ export interface OpenWaits {
 /** Calls that were answered at once because the limit of waits was reached. The count is a lower bound. */
 export interface RefusedWaits {
   readonly calls: number;
-  /** When the first and the latest were refused. */
+  /** When the first of them was refused. */
   readonly since: number;
+  /** When the latest was refused. */
   readonly at: number;
 }
 

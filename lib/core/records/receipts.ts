@@ -34,8 +34,9 @@ export interface ShardReceipt {
 
 export interface LostAttempts {
   readonly attempts: number;
-  /** When the first attempt was lost, counted since a time without losses, and when the latest was. */
+  /** When the first attempt was lost, counted since a time without losses. */
   readonly since: number;
+  /** When the latest attempt was lost. */
   readonly at: number;
   /** The execution of the latest, whose log may show the reason. */
   readonly executionId?: string;

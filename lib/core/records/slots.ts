@@ -77,11 +77,11 @@ export function withSlots(
   | { readonly record: AgentRate; readonly turnAt: number } {
   const gapMs = 1_000 / perSecond;
   const { version = 0 } = before ?? {};
-  // No right clock gives slots this far ahead, so a wrong one has: ignore them.
+  // Ignores slots this far ahead: only a process with a wrong clock can have given them.
   const farthestAt = now + BESIDE_MS + Math.max(SHARE_MS, gapMs) + CLOCKS_DIFFER_MS;
   const { givenUntil = 0, lastTurnOf = {} } = (before?.givenUntil ?? 0) > farthestAt ? {} : (before ?? {});
   const fromAt = Math.max(givenUntil, now);
-  // The turns are unused because their work was canceled: new work comes first.
+  // The turns stayed unused, because their work was canceled: new work comes first.
   const isIdle = givenUntil + gapMs + IDLE_MS < now;
   const turns = isIdle ? {} : turnsAfter(lastTurnOf, now);
   const isKnown = group !== undefined && (group in turns || Object.keys(turns).length < MOST_GROUPS);

@@ -25,7 +25,9 @@ export interface Snapshot {
   readonly steps: Readonly<Record<string, Step>>;
   /** By incident number, or by step of an approval or callback; absent if there never was one. */
   readonly questions?: Readonly<Record<string, Question>>;
-  /** What only the reading process knows; absent if it has no place outside the table. */
+  /**
+   * Values stored outside the table that the reading process has loaded; absent if there is no such store.
+   */
   readonly values?: KnownValues;
   /** The mailbox, read after these records and valid for no later ones; absent if it was not read. */
   readonly mailbox?: KnownMailbox;

@@ -1,6 +1,6 @@
 /**
- * Calls to act that were never answered, however far apart. They are too few to open the breaker, and if
- * probes resolve them or their executions end, nothing is left waiting that would show them.
+ * Calls to act that a service never answered, however far apart. They are too few to open the breaker, and
+ * once probes have resolved them or their executions have ended, no waiting step shows the trouble.
  *
  * Owns: since when, how many, and when to report them. Does not own: the breaker (`step/breaker.ts`), the
  * words (`explain/situation.ts`).
@@ -22,10 +22,10 @@ export interface Unanswered {
   readonly calls: number;
 }
 
-/** Fewer are not reported: a service may lose an answer or two. */
+/** The fewest calls that are reported: a service may lose an answer or two. */
 const FEWEST = 3;
 const SHORTEST_MS = 60_000;
-/** After this long without a call, the service may answer again. */
+/** After this time without a call, nothing is reported: the service may answer again. */
 const LONGEST_SILENCE_MS = 86_400_000;
 
 /**
@@ -44,7 +44,7 @@ export function unansweredAfter(
   return { since, calls: (kept?.calls ?? 0) + acting.length };
 }
 
-/** True if one has been answered since. */
+/** True if the service has answered a call since then. */
 export const isAnswered = (before: Unanswered | undefined, actedAt: number | undefined): boolean =>
   before !== undefined && actedAt !== undefined && actedAt >= before.since;
 

@@ -1,5 +1,5 @@
 /**
- * Damage that agents did to the processes that run them, as the starter of those processes knows it.
+ * Damage that agents did to the processes that run them, as known to the program that starts these processes.
  *
  * Owns: its shape. Does not own: who is at fault for an end (`lib/worker/`), attempts whose leases
  * supervisors have ended (`receipts.ts`).
@@ -15,13 +15,14 @@ import type { LostAttempts } from './receipts.ts';
 export interface WorkerEnds {
   /** The agent at fault; absent if unknown. */
   readonly agent?: string;
-  /** If that is unknown: the agents at work, those in the most ends first. */
+  /** If the agent at fault is unknown: the agents that were at work, those present at the most ends first. */
   readonly oneOf?: readonly string[];
   readonly times: number;
-  /** The first since the last longer quiet, and the latest. */
+  /** When the first process ended, counted since a time without such ends. */
   readonly since: number;
+  /** When the latest process ended. */
   readonly at: number;
-  /** How the latest one happened. */
+  /** How the latest process ended. */
   readonly why: string;
 }
 

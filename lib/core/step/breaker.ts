@@ -94,7 +94,7 @@ export function notBeforeOf(breaker: Breaker | undefined, now: number): NotBefor
   }
   if (breaker?.openedAt === undefined) return undefined;
   const { openedAt: since, openUntil = 0, trialUntil = 0, cooldowns } = breaker;
-  // No right clock writes a time this far ahead, so a wrong one has: ignore it.
+  // Ignores a time this far ahead: only a process with a wrong clock can have written it.
   const within = (at: number, mostMs: number): number => (at > now + mostMs + CLOCKS_DIFFER_MS ? now : at);
   const at = Math.max(within(openUntil, cooldownMs(cooldowns, 1)), within(trialUntil, MAX_TRIAL_MS), now);
   return { why: 'breaker', since, at };
@@ -205,7 +205,7 @@ const shortened = ({ code, message }: Failure): Failure => ({
   message: cut(message, MAX_FAILURE_CHARS),
 });
 
-/** @param count of cooldowns in a row */
+/** @param count how many cooldowns there were in a row */
 function cooldownMs(count: number, random: number): number {
   const plainMs = Math.min(FIRST_COOLDOWN_MS * 2 ** Math.min(count - 1, 30), MAX_COOLDOWN_MS);
   return Math.floor(plainMs * (1 + COOLDOWN_JITTER * random));
@@ -229,7 +229,10 @@ export const withTrial = (breaker: Breaker, timeoutMs: number, inputs: DecisionI
   trialUntil: inputs.now + Math.min(timeoutMs, MAX_TRIAL_MS),
 });
 
-/** The record half-open from now on, as an operator wants; undefined if no cooldown prevents a trial. */
+/**
+ * The record without its cooldown, so that a trial may begin now, as an operator ordered; undefined if no
+ * cooldown prevents one.
+ */
 export const withoutCooldown = (
   breaker: Breaker | undefined,
   { now, writeId }: DecisionInputs,
@@ -264,10 +267,10 @@ export function afterTrial(
 }
 
 /**
- * A report shows about its service: answered, failed, or nothing. A refusal is an answer. A probe that
- * cannot tell is a failure when it asks about an attempt for the first time, and then nothing: otherwise one
- * order that stays unknown would open the breaker and fail each trial. A probe that finds nothing done has
- * read an answer, which shows little about a service that does not act: see `provesNoAction`.
+ * The evidence of a report about its service: answered, failed, or nothing. A refusal is an answer. A probe
+ * that cannot tell is a failure when it asks about an attempt for the first time, and then nothing: otherwise
+ * one order that stays unknown would open the breaker and fail each trial. A probe that finds nothing done
+ * has read an answer, which shows little about a service that does not act: see `provesNoAction`.
  * @param probes for a probe: how many could not tell before
  */
 export function saidOf(report: Report, probes: number): 'answered' | 'found-nothing' | 'failed' | 'nothing' {

@@ -28,8 +28,9 @@ import { timeEndsAt } from './within.ts';
 export const MAX_NOT_CHARGED_MS = 86_400_000;
 
 /**
- * By reason. `isPassed`: a message that comes nevertheless may be taken, because it shows that the reason is
- * gone. `isSpread`: work comes back spread over time, so that a service does not get all of it at once.
+ * The properties of each reason. `isPassed`: a message that arrives although the work is deferred may be
+ * taken, because it shows that the reason is gone. `isSpread`: deferred work comes back spread over time, so
+ * that a service does not get all of it at once.
  */
 const REASONS: Readonly<
   Record<NotBefore['why'], { readonly isPassed: boolean; readonly isSpread: boolean }>
@@ -53,8 +54,7 @@ export function backAt({ at, why, since = at }: NotBefore, { now, random }: Deci
 }
 
 /**
- * The record of deferred work, and its note. For a step without a record it is the first one, with no
- * attempt.
+ * The record of deferred work, and its note. A step without a record gets its first one, without an attempt.
  * @param isMet true if an agent has taken the message, so that earlier dispatches no longer count
  */
 export function deferral(
@@ -95,8 +95,8 @@ const deferredBy = (mode: Mode, notBefore: NotBefore, now: number): NotBefore =>
 });
 
 /**
- * Since when an agent has been missing: since the first deferral for that, if there were several. For
- * unclaimed work: since it could be claimed.
+ * Since when the reason of a deferral has lasted: since the first deferral for it, if there were several; for
+ * unclaimed work, since it could be claimed.
  */
 function missedSince({ deferred, dueAt }: Work, { why }: NotBefore, now: number): number | undefined {
   if (why !== 'not-deployed' && why !== 'unclaimed') return undefined;
@@ -152,7 +152,7 @@ const givenBack = ({
       ? { undoAttempt: undoAttempt - 1 }
       : {};
 
-/** When a person is asked about an undo, or an on-failure step, that is then still deferred. */
+/** The time at which a person is asked about an undo, or an on-failure step, if it is still deferred. */
 export const overdueAt = (
   { deferred, undoDeferredAt }: Step,
   execution: Pick<Execution, 'status' | 'pauses' | 'earlierPauses'>,

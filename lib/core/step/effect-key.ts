@@ -1,8 +1,8 @@
 /**
  * The effect key: the name under which the external service knows a step's request.
  *
- * Owns: its text, which part is fresh, and when an attempt gets another key than the one before. Does not
- * own: where a life is stored (`execution/start.ts`), when a variant begins (`report.ts`).
+ * Owns: the key's text, and when an attempt gets another key than the previous one. Does not own: where a
+ * life is stored (`execution/start.ts`), when a variant begins (`report.ts`).
  *
  * S18 a key identifies one life of an execution, one step, and one request: the agent and the input of a
  * variant of the step's recovery, or the input that a person gave. A service that knows the key may answer
@@ -67,7 +67,8 @@ export function keyOfClaim(step: Pick<AgentStep, 'recovery'>, before: Step): Ste
   const isSame = isSameVariant && isSameInput(keyInput, before.keyInput);
   const isNext = before.keySpent === true || (before.attempt > 0 && !isSame);
   return {
-    // The former key is closed: its outcome is known, it is undone, or its attempt had no effect and is over.
+    // Nothing is open under the previous key: its outcome is known, it is undone, or its attempt had no
+    // effect and is over.
     ...(isNext ? { mayHaveActed: false } : {}),
     key: isNext ? before.key + 1 : before.key,
     keyVariant,

@@ -1,7 +1,7 @@
 /**
  * An attempt that has ended: its known facts, and the changes that every end writes.
  *
- * Owns: these, and the consequences of a wrong answer for the step. Does not own: those of other ends
+ * Owns: the shared changes, and what a wrong answer means for the step. Does not own: what other ends mean
  * (`report.ts`, `probe-report.ts`).
  */
 
@@ -68,8 +68,8 @@ export const endingOf = (
 /** The changes at every end, even without an attempt: the lease is released at once. */
 export const unrecorded = ({ record, inputs }: Ending): Unrecorded => ({
   leaseUntil: undefined,
-  // An agent has begun it, so it was not deferred all the time; a failure because of a dead service sets this
-  // again.
+  // An agent has begun the undo, so it was not deferred all the time. A failure because of a dead service
+  // sets the field again.
   ...(record.undoDeferredAt === undefined ? {} : { undoDeferredAt: undefined }),
   processDeadlineAt: record.processDeadlineAt,
   ...defined({ processes: record.processes }),
@@ -93,8 +93,8 @@ export const ended = (
 });
 
 /**
- * True if a person asked for the answer again after a wrong one. Whatever the result, the work is done, and a
- * person is asked once more before it is undone.
+ * True if a person had the work requested again after a wrong answer. Whatever the result, the work is done,
+ * and a person is asked once more before it is undone.
  */
 export const isKnownDone = ({ record, isOnFailure }: Ending): boolean =>
   record.wrongAnswer !== undefined && record.mayHaveActed && !isOnFailure;

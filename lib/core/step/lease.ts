@@ -5,9 +5,9 @@
  * and the horizon H derived from the leases of a plan. Does not own: the claim that begins a lease
  * (`execution/on-message.ts`), the step after its lease has ended (`step/report.ts`).
  *
- * S4 one holder at a time: a heartbeat counts only with the current token. S12 the horizon is the smallest
- * lease or pickup time among the unfinished steps: a step write that a reader did not see creates no deadline
- * earlier than its own time + H.
+ * S4 one holder at a time: a heartbeat counts only with the current token. S12 the horizon H is the smallest
+ * lease or pickup time among the unfinished steps. A write of a step that a reader did not see thus creates
+ * no deadline earlier than H after that write.
  */
 
 import { type AgentStep, agentStep, agentSteps, type Plan, type StepLimits } from '../plan/plan.ts';
@@ -29,15 +29,15 @@ const HEARTBEATS_PER_LEASE = 3;
 export const heartbeatEveryMs = (step: StepLimits): number =>
   Math.floor(leaseSpanMs(step) / HEARTBEATS_PER_LEASE);
 /**
- * How many heartbeats may be missing between the last one and the end of a lease: one, and half a one for a
- * store that answers slowly.
+ * How many intervals between heartbeats may pass without one before the lease ends: one for a lost heartbeat,
+ * and half a one for a store that answers slowly.
  */
 const HEARTBEATS_OF_SILENCE = 1.5;
 
 /**
- * True if the lease ended for lack of progress: it was cut short for that, and the attempt sent heartbeats
- * until its end. The time of the check proves nothing: when checked late, every attempt, even a dead one, is
- * beyond its time without progress.
+ * True if the lease ended for lack of progress: it was cut short because of that, and the attempt sent
+ * heartbeats until its end. The present time does not count: if the check comes late, even a dead attempt has
+ * gone too long without progress.
  */
 export const endedByStall = (step: AgentStep, record: LeasedStep): boolean =>
   record.leaseUntil >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0) &&
@@ -148,7 +148,7 @@ export function leaseOverAt(
   const planned = agentStep(plan, step.name);
   if (graceFrom === undefined || planned === undefined) return endsAt;
   const variant = attemptedVariant(planned, step);
-  // Counts from the time left before a clock was set forward, not from the time left now.
+  // True if a clock was set forward during the lease: then it gets its length from before that.
   const isCut = awayMs(away, step.leaseUntil - variant.leaseMs) > 0;
   if (step.leaseUntil >= graceFrom && !isCut) return endsAt;
   const graceUntil = Math.min(graceFrom + variant.leaseMs, renewableUntil(variant, step, away));

@@ -5,8 +5,8 @@
  * Owns: finding the expressions that read them, and the failure. Does not own: which outputs are kept
  * (`execution/on-child.ts`), the consequences for the step that reads one.
  *
- * S6 no other value replaces them, neither an absent one nor that of `orElse`, because the items were done.
- * Only `exists` may ask for them.
+ * S6 such a value does not count as absent, and `orElse` does not replace it, because the work was done. Only
+ * `exists` may read it.
  */
 
 import { type MapStep, ownExpressions } from '../plan/plan.ts';
@@ -24,7 +24,7 @@ export function leftOutIn(expr: Expr | undefined, state: Snapshot): Failure | un
   if (expr === undefined) return undefined;
   const lost = lostIn(expr, state);
   if (lost !== undefined) return lostValue(lost.what, lost.bytes);
-  // Most executions have no such list: then no expression is searched.
+  // Most executions have no such list, so their expressions need not be searched.
   if (!Object.values(steps).some(isLeftOut)) return undefined;
   for (const { source, path } of valuesReadIn(expr)) {
     const name = source.startsWith('step:') ? source.slice('step:'.length) : '';

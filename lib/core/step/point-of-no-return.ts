@@ -4,9 +4,9 @@
  * Owns: whether an execution can still be undone. Does not own: the rules for one that cannot
  * (`execution/end-rules.ts`, `questions/incident.ts`).
  *
- * S10 a step that may have acted counts as past the point until it is certain that it did not, so that no
- * machine undoes work around a step that cannot be undone. A child shows only by its recorded end if it
- * acted: from its possible creation until then, no step outside it is undone. L1 neither `undecided` nor
+ * S10 a step that may have acted counts as past the point until it is certain that it did not, so that
+ * nothing is undone around a step that cannot be undone. Whether a child acted is known only at its recorded
+ * end: from its possible creation until then, no step outside it is undone. L1 neither `undecided` nor
  * `after-stop` lasts: an attempt ends with its lease, probes and retries with their recovery, an incident
  * with its deadline, and a child is an execution with its own end.
  */
@@ -51,7 +51,7 @@ function behindAttempts(record: Step | undefined): Undoable {
   if (record.status === 'done') return 'never';
   if (isLeased(record)) return record.mode === 'undo' ? 'now' : 'undecided';
   if (!record.mayHaveActed) return 'now';
-  // Its agent answered: a person is asked for the right answer, not if it acted.
+  // The agent answered, so the step has acted: a person is only asked for the right output.
   if (record.status === 'waiting' && record.wrongAnswer !== undefined) return 'never';
   return record.status === 'failed' || record.status === 'fenced' ? 'never' : 'undecided';
 }

@@ -108,7 +108,7 @@ function foundNothing(ending: Ending): Step {
   const { attemptsUntil } = effectOf(step, record);
   const believableAt = Math.max(accepted?.askFrom ?? 0, attemptsUntil);
   const refuted = record.wrongAnswer === undefined ? undefined : NOT_DONE;
-  // An unknown outcome has its reason; accepted work had none to fail.
+  // The failure of an unknown outcome is known; accepted work had no failure yet.
   const changes = ended(ending, 'not-done', accepted === undefined ? refuted : NEVER_DONE);
   if (claimedAt < believableAt) {
     const retryAt = Math.max(inputs.now, believableAt);
@@ -129,8 +129,9 @@ function foundNothing(ending: Ending): Step {
   }
   const { stage, stageAttempt } = record;
   const permanent = record.isPermanent === true;
-  // The attempt is still to come if it was not charged, because a dead service had made it fail (S9), or if a
-  // person had work retried that counted as done: no attempt has performed it since.
+  // True if the next attempt belongs to the same stage: the last one was not charged, because a dead service
+  // made it fail (S9), or a person had work retried that counted as done, and no attempt has performed it
+  // since.
   const isOwed = stageAttempt === 0 || isKnownDone(ending);
   const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;
   const next = isOwed ? again : nextTry(step, { stage, stageAttempt, permanent }, inputs.now, inputs.random);
@@ -193,7 +194,7 @@ function acceptedInVain(
  */
 function withoutProbe(ending: Ending, vain: StepChanges): Step {
   const { step, variant, record, inputs, isOverTime } = ending;
-  // The attempt's own failure tells more than that it cannot be probed.
+  // The attempt's own failure says more than that it cannot be probed.
   const changes = { ...vain, ...defined({ failure: record.failure }) };
   if (isKnownDone(ending)) return givesUp(record, inputs, changes, true);
   const { stage, stageAttempt } = record;
@@ -208,7 +209,7 @@ function withoutProbe(ending: Ending, vain: StepChanges): Step {
 
 /** The pause before the first probe, if the service does not ask for another one … */
 const FIRST_ASK_MS = 30_000;
-/** … and, before each later one, the part of the time since: long work is probed less and less often. */
+/** … and, before each later one, this share of the time since: long work is probed less and less often. */
 const PART_OF_AGE = 0.1;
 
 const paceMs = (wishMs: number): number => Math.min(Math.max(wishMs, MIN_ASK_AFTER_MS), MAX_ASK_AFTER_MS);
@@ -251,7 +252,7 @@ export function acceptance(
   const accepted: Accepted = {
     ...defined({ token }),
     at: now,
-    // The time in the plan, if the plan was made with an agent that accepts.
+    // The plan's time counts; the answer's is for a plan that was made before its agent accepted work.
     untilAt: now + (variant.acceptsMs ?? withinMs) + CLOCKS_DIFFER_MS,
     askFrom: now + everyMs,
     everyMs,

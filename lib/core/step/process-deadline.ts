@@ -40,7 +40,8 @@ const latestOf = (processes: readonly ProcessOfAttempt[]): number =>
 /** @param deadlineAt of the claiming process, by its own clock */
 export function withProcess(before: Step, token: string, deadlineAt: number, now: number): StepChanges {
   const own = { token, deadlineAt: deadlineAt + CLOCKS_DIFFER_MS };
-  // The same clock later says when its code has returned, so shares that are over by it can be dropped.
+  // Drops shares that are over by this process's clock: the same clock later says when the attempt's code has
+  // returned.
   const others = processesOf(before).filter((one) => one.deadlineAt > now);
   // A healthy step has only this share, so its record stays small.
   if (others.length === 0) return { processDeadlineAt: own.deadlineAt, ...noneIn(before) };
@@ -80,5 +81,5 @@ export function withLater<Record extends Step>(record: Record, ms: number): Reco
 /** How long the last probes of accepted work may continue after the end of its time. */
 const LAST_PROBES_MS = 600_000;
 
-/** L1 Accepted work that cannot be stopped is given up then, even if no probe could be made. */
+/** L1 The time at which accepted work that cannot be stopped is given up, even if no probe could be made. */
 export const givenUpAt = ({ untilAt }: Accepted): number => untilAt + LAST_PROBES_MS;

@@ -105,7 +105,7 @@ export interface Failed {
   readonly stage: number;
   /** How many attempts were claimed on that stage. */
   readonly stageAttempt: number;
-  /** True if the same again cannot help. */
+  /** True if another attempt with the same request cannot help. */
   readonly permanent?: boolean;
   /** How long the service asks to wait, in ms from now. */
   readonly retryAfterMs?: number;
@@ -139,13 +139,14 @@ export function nextTry(step: Recovered, failed: Failed, now: number, random: nu
   return { kind: 'end' };
 }
 
-/** What follows an outcome that stays unknown: only a person may go on. */
+/** The next try after an outcome that stays unknown: only a person may decide to go on. */
 export function nextWithoutVerdict(step: Recovered): NextTry {
   return step.recovery.some((stage) => stage.kind === 'askPerson') ? { kind: 'person' } : { kind: 'end' };
 }
 
 /**
- * When the next attempt to undo may start; undefined if none. @param undoAttempt how many were claimed so far
+ * The time of the next attempt to undo; undefined if there is none. @param undoAttempt how many were claimed
+ * so far
  */
 export function nextUndoAt(
   step: AgentStep,

@@ -4,9 +4,9 @@
  * Owns: that time, and why the step failed. Does not own: the write (`execution/step-rules.ts`), the
  * compensation (`ready.ts`).
  *
- * S20 at once, if the step was certainly not done. If it may have acted and has an undo, once that has
- * succeeded. If it may have acted and has no undo, once a person decides so; in a list, which asks no person
- * about single items, once the attempt can no longer act.
+ * S20 a failure is final at once if the step was certainly not done. If it may have acted and has an undo,
+ * once that has succeeded. If it may have acted and has no undo, once a person decides so; in a list, which
+ * asks no person about single items, once the attempt can no longer act.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
@@ -17,8 +17,8 @@ import { answersOwed, isBetweenStages, mayFail } from './turn.ts';
 import { OVER_TIME } from './within.ts';
 
 /**
- * When the failure of a step that may fail is final; 'person' if one must be asked first, undefined while it
- * is being undone.
+ * The time at which the failure of a step that may fail is final; 'person' if one must be asked first;
+ * undefined while the step is being undone.
  */
 export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 'person' | undefined {
   if (isBetweenStages(record)) return undefined;
@@ -40,7 +40,7 @@ export const toleratedTimes = (plan: Plan, { execution, steps }: Snapshot): numb
   isPerforming(execution.status)
     ? plan.steps.flatMap((step) => {
         const record = steps[step.name];
-        // Its next stage follows at once.
+        // The step's next stage follows at once.
         if (record?.status === 'compensated' && record.nextStage !== undefined) return [0];
         if (record === undefined || !mayFail(plan, step, record)) return [];
         const at = toleratedAt(plan, step, record);

@@ -17,8 +17,8 @@ import { type Execution, pauseOf } from '../records/state.ts';
 import { turnAt } from './turn.ts';
 
 /**
- * The time of pauses since then, which is given back, and the latest pause's number. A pause counts once it
- * is over.
+ * The time of pauses since an instant, which is given back, and the number of the latest pause. A pause
+ * counts once it is over.
  * @param beyond counts only pauses with a higher number
  */
 export function pausesSince(
@@ -39,7 +39,7 @@ export function pausesSince(
   };
 }
 
-/** When a length of time that began then is over: no time passes during a pause. */
+/** The end of a span that began at a time: pauses lengthen it. */
 export const timeEndsAt = (
   execution: Pick<Execution, 'pauses' | 'earlierPauses'>,
   sinceAt: number,
@@ -53,7 +53,7 @@ export function timeOverAt(step: PlanStep, snapshot: Snapshot): number {
   return timeEndsAt(snapshot.execution, sinceAt, step.withinMs);
 }
 
-/** The instant to compare times with: no time passes during a pause. */
+/** The instant to compare times with: during a pause, that at which the pause began. */
 export const nowWithoutPause = (execution: Execution, now: number): number =>
   Math.min(now, pauseOf(execution)?.at ?? now);
 

@@ -10,19 +10,21 @@ import type { Failure } from './failure.ts';
 
 export interface Bugs {
   /**
-   * The first since the last longer quiet, and the latest. Answers in between do not matter, because a bug
-   * may need certain inputs.
+   * When the first attempt met the bug, counted since a time without bugs. Answers in between do not matter,
+   * because a bug may need certain inputs.
    */
   readonly since: number;
+  /** When the latest attempt met it. */
   readonly at: number;
-  /** At least this many attempts. */
+  /** The number of attempts; a lower bound. */
   readonly attempts: number;
   /** The latest failure. */
   readonly failure: Failure;
 }
 
 /**
- * Without a bug for this long they are no longer reported: the code was fixed, or no input reaches the bug.
+ * After this time without another one, bugs are no longer reported: the code was fixed, or no input reaches
+ * the bug.
  */
 export const BUG_NEWS_MS = 900_000;
 

@@ -4,7 +4,7 @@
  * Owns: finding out if it has more values, or more different keys, than allowed: parsing millions takes
  * longer than refusing them. Does not own: the limits, checking parsed values (`json.ts`).
  *
- * Both checks read the text once, character by character, and stop at the first that is too many. A different
+ * Both checks read the text once, character by character, and stop as soon as there are too many. A different
  * key costs a parser, a copy and a sort about twenty times as much as a value of a list.
  */
 
@@ -21,7 +21,7 @@ const EMPTY = /\s*[\]}]/y;
 
 /** True if it has more values, on all levels together. */
 export function hasMoreValues(text: string, than: number): boolean {
-  // A value takes a character, and a separator another one.
+  // Each value takes at least two characters: its own and a separator.
   if (text.length / 2 < than) return false;
   let values = 1;
   for (let at = 0; at < text.length && values <= than; ) {

@@ -6,7 +6,10 @@
 
 import { refuse } from './errors.ts';
 
-/** A record takes some ten writes a second, by processes that each take a share of a second. */
+/**
+ * The highest rate. An agent's record takes some ten writes a second, and each write gives a process a share
+ * of a second.
+ */
 export const MOST_A_SECOND = 500;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60 };
 

@@ -14,7 +14,10 @@ import type { TableContent } from '../table-audit.ts';
 export interface Features {
   /** Orders that succeeded without their mail. */
   readonly declinedMails: number;
-  /** Orders among these whose mail may have been sent: a person let the order go on, and the end says so. */
+  /**
+   * The part of these orders whose mail may have been sent: a person let the order go on, and the announced
+   * end says so.
+   */
   readonly mailsThatMayStand: number;
   /** Holidays with a taxi instead of the car. */
   readonly fallbacks: number;
@@ -36,7 +39,7 @@ export interface Features {
   readonly told: number;
   /** Ends about which the customer could get no mail: they stay as they were. */
   readonly tellingFailed: number;
-  /** Ends among these whose customer may have got it nevertheless. */
+  /** The part of these ends whose customer may have got the mail nevertheless. */
   readonly newsThatMayStand: number;
 }
 

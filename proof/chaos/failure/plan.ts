@@ -19,7 +19,7 @@ interface Scene {
   readonly workflow: 'order' | 'holiday' | 'launch';
   readonly ends: readonly ExecutionStatus[];
   readonly rules: Rules;
-  /** Its client may cancel it. */
+  /** Set if the client may cancel the execution. */
   readonly mayBeCanceled?: true;
 }
 
@@ -30,7 +30,7 @@ const DONE = ['succeeded'] as const;
 const SCENES = {
   order: { workflow: 'order', ends: DONE, rules: {}, mayBeCanceled: true },
   'mail declined': { workflow: 'order', ends: DONE, rules: { '': [{ service: 'mail', mode: 'decline' }] } },
-  // It is sent without an answer, and the next request is refused: it may have been sent.
+  // The mail is sent without an answer, and the next request is refused, so the mail may have been sent.
   'a mail that may have been sent': {
     workflow: 'order',
     ends: DONE,
@@ -76,7 +76,7 @@ const SCENES = {
   'a car that must be given back': {
     workflow: 'holiday',
     ends: DONE,
-    // It is reserved without an answer, and the next request is refused: it may have acted.
+    // The goods are reserved without an answer, and the next request is refused, so the step may have acted.
     rules: {
       '/car': [
         { service: 'warehouse', mode: 'drop-reply', times: 1 },

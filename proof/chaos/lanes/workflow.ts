@@ -19,7 +19,7 @@ export const AT_MOST = 2;
 
 const Input = z.object({ subject: z.string(), account: z.string(), tenant: z.string(), pages: z.number() });
 
-/** Each value that is passed on is 60 KB. */
+/** Passes values of 60 KB from step to step. */
 export const laned = workflow(
   'laned',
   {

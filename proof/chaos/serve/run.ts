@@ -126,7 +126,7 @@ function published(folder: string): typeof FROM_SOURCE {
   const own = join(modules, 'steadfast');
   for (const part of ['bin', 'dist', 'package.json'])
     cpSync(join(ROOT, part), join(own, part), { recursive: true });
-  // Without the package's sources: the folder contains what is published.
+  // Removes the source, so that the folder contains only published files.
   rmSync(join(own, 'bin', 'steadfast.ts'));
   for (const name of readdirSync(join(ROOT, 'node_modules')))
     if (!existsSync(join(modules, name))) symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
@@ -160,7 +160,7 @@ function begin(args: readonly string[], port: number, { url, nextCall }: Stamps)
     });
     void gone.then(() => failed(new Error('the server ended before it had resumed')));
   });
-  // A server that is killed before that has no such line.
+  // A server that is killed earlier never prints that line.
   resumed.catch(() => undefined);
   return { child, gone, beganAt, resumed, called };
 }

@@ -1,4 +1,7 @@
-/** Asks the service, which does not know a request again; its key is what a probe asks for. */
+/**
+ * Requests a stamp from the service, which does not recognise repeated requests. A probe asks for the stamp
+ * by its key.
+ */
 
 import { done, notDone } from 'steadfast';
 import { stamp } from '../workflow.mjs';
