@@ -37,7 +37,7 @@ const ABORT_GRACE_MS = 2_000;
 const STARTING_MS = 30_000;
 /** A kill is not instant. */
 const KILL_MARGIN_MS = 1_000;
-/** A call's time grows when a pause gives time back; the process is told of no less. */
+/** A call's time grows when a pause gives time back; its process learns of no less. */
 const GIVEN_BACK_MS = 100;
 const MB = 1_048_576;
 
@@ -60,7 +60,7 @@ interface UnderWay {
   readonly caller: Caller;
   readonly ctx: AttemptContext;
   readonly settle: (answer: Answered) => void;
-  /** When the call's time is over as the process was told, by `performance.now()`. */
+  /** When the call's time is over as the process knows it, by `performance.now()`. */
   untilAt: number;
   /** Set if the process is ended because of this call: why. */
   fault?: string;
