@@ -1,6 +1,5 @@
 /**
- * A count option of a benchmark. Zero is refused: it would measure nothing, and nothing is within every
- * limit.
+ * A count option of a benchmark. Zero is refused: a run that measures nothing would meet every limit.
  */
 
 import { InvalidArgumentError } from 'commander';

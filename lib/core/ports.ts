@@ -34,7 +34,7 @@ export interface Due {
   readonly wakeAt: number;
   /** The hash of its group (`fairBy`). */
   readonly group?: string;
-  /** Set if it is due because of its mailbox's wake time; the mailbox belongs to this life. */
+  /** Set if the execution is due because of the wake time of its mailbox, which belongs to this life. */
   readonly mailbox?: true;
   readonly life?: string;
 }
@@ -118,7 +118,7 @@ export interface Store {
    */
   readonly list: (query: ListQuery) => Promise<ListedPage>;
   /**
-   * Everything that is counted: open executions, open questions, and bad ends since then. Seconds old.
+   * All counts: open executions, open questions, and bad ends since a time. They may be seconds old.
    * @param workflows whose starts since then are counted, if any execution has ended badly
    * @param latelySince the time from which starts are counted by workflow. @default that of the bad ends
    */
@@ -228,8 +228,8 @@ export interface BulkWrite {
 }
 
 /**
- * Which callers occupy a process of the API while they wait. If this cannot be read or written, no further
- * caller may wait.
+ * The record of callers that each occupy a process of the API while they wait. If it cannot be read or
+ * written, no further caller may wait.
  */
 export interface Waits extends SideRecords<OpenWaits> {
   /** How many may wait at the same time. @default DEFAULT_MOST_WAITS */
@@ -238,7 +238,7 @@ export interface Waits extends SideRecords<OpenWaits> {
 
 /** How a role calls a supervisor. */
 export interface WakeUps extends Presences {
-  /** Starts a supervisor that takes this presence over: at least once, perhaps never. */
+  /** Starts a supervisor that takes this presence over. The call may be lost, or start several. */
   readonly call: (presence: Presence) => Promise<void>;
   /** Until when a process with these ports need not read the presence; only in memory. */
   readonly known: { untilAt: number; asking?: Promise<void> };
@@ -296,7 +296,7 @@ export interface QueueDepth {
   readonly delayed: number;
 }
 
-/** Delivers at least once, in any order, perhaps never. */
+/** A queue of messages. A message may be lost, delivered several times, and in any order. */
 export interface Queue {
   readonly send: (sends: readonly Send[]) => Promise<void>;
   /**
@@ -391,7 +391,9 @@ export interface Ports {
   readonly waitsHere?: Map<string, number>;
   /** @default an end is found by repeated reads */
   readonly ends?: Ends;
-  /** @default none is called: the next tick sees due executions. A supervisor has none. */
+  /**
+   * @default no supervisor is called: the next tick finds due executions. A supervisor's own ports have none.
+   */
   readonly wakeUps?: WakeUps;
   readonly announcer: Announcer;
   readonly clock: Clock;

@@ -45,8 +45,8 @@ const LATTICE = listOf('169.254.171.0/24 fd00:ec2:80::/64');
 const MACHINE = listOf('127.0.0.0/8 ::1/128');
 
 /**
- * True if the address is public. A version 4 address in a version 6 one is public only if NAT64 translates to
- * it: where DNS64 answers, each name has such an address.
+ * True if the address is public. A version 6 address that contains a version 4 one counts as public only in
+ * the form that NAT64 translates: where DNS64 answers, every name has such an address.
  */
 export function isPublic(address: string): boolean {
   if (isIPv4(address)) return !PRIVATE_4.check(address, 'ipv4');

@@ -23,13 +23,13 @@ export interface Context {
 /** Where a process is kept in a world. */
 export type Seat = { readonly list: 'agents' | 'supervisors'; readonly at: number } | 'operator';
 
-/** A transition. `fault`: it is not needed for an execution to end. */
+/** Reports a transition. `fault`: true if an execution can end without it. */
 export type Emit = (next: World, label: string, fault: boolean, problems: readonly string[]) => void;
 
 export const place = ({ cast, config }: Context, world: World, seat: Seat, actor: Actor | null): void => {
   const id = cast.idOf(actor && thin(config, seat, actor));
   if (seat === 'operator') {
-    // A command counts as requested even if it is lost.
+    // If the operator's process ends before its write, the command still counts as requested.
     if (id === 0 && cast.at(world.operator)?.pc === 'write') settle(cast.at(world.operator), world);
     world.operator = id;
   } else world[seat.list][seat.at] = id;
@@ -127,8 +127,8 @@ export function tidy({ config, decider }: Context, world: World): void {
 }
 
 /**
- * Reading again for a message equals getting it again. (Its process then has a whole life before it; the
- * model gets a shorter one by writing the claim later.)
+ * Instead of reading again, the process puts the message back: receiving it once more is the same. (The next
+ * process has its whole life left; the model covers a shorter rest by writing the claim later.)
  */
 export function giveBack(ctx: Context, world: World, hint: Hint): null {
   send(ctx, world, slotOf(hint));

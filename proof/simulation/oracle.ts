@@ -102,7 +102,7 @@ const LONGEST_DEFERRAL_MS = 150_000 + 300_000 + CLOCKS_DIFFER_MS;
 function judgeDeferred(problems: string[], before: Step | undefined, after: Step, now: number): void {
   const charges = (step: Step | undefined): string =>
     [step?.stage ?? 0, step?.stageAttempt ?? 0, step?.undoAttempt ?? 0].join('/');
-  // Its claim had counted a try of its stage, or of the undo.
+  // Takes back the count of the claim: a try of its stage, or of the undo.
   const found: Step | undefined =
     before?.leaseUntil === undefined
       ? asRestarted(before, after)

@@ -53,7 +53,10 @@ const FEW: readonly number[] = [1, 1, 1, 2, 2, 3];
 const MANY: readonly number[] = [2, 3, 4, 5, 7];
 const MANY_SHARE = 0.15;
 
-/** The share among a child's steps: few workflows have one, and most of what matters happens around it. */
+/**
+ * The share of points of no return among a child's steps. Few workflows have one, and what matters happens
+ * mostly around it.
+ */
 const INNER_POINT_SHARE = 0.25;
 
 /** The share of the workflows in which a child's point of no return has a step beside it. */
@@ -191,7 +194,7 @@ const LISTED_SHARE = 0.3;
 export function withAskingList(plan: Plan, choice: Choice): Plan {
   if (!choice.chance(LISTED_SHARE)) return plan;
   const last = plan.steps.at(-1);
-  // Nothing follows it, because a list's answer has no key.
+  // No step follows the list, because a list's output has no field `key`.
   if (last?.kind !== 'agent' || last.pointOfNoReturn === true) return plan;
   const list: MapStep = {
     kind: 'map',
@@ -255,7 +258,7 @@ const otherAgent = (choice: Choice, effect: Effect): AgentStage => ({
   settleMs: 2_000,
 });
 
-/** A step that may have been skipped may have no answer. */
+/** Allows for a missing output, because the step may have been skipped. */
 function keyOf(name: string, before: readonly PlanStep[]): Expr {
   const key = { $ref: `step:${name}`, path: ['key'] };
   return before.find((step) => step.name === name)?.when === undefined ? key : { $orElse: [key, 'nothing'] };

@@ -1,11 +1,11 @@
 /**
  * Runs many worlds, one after the other: each finds its own data in the processor's cache.
  *
- * Owns: the turns of a world: it does one thing, then all promises go on as far as they can. Does not own:
- * what happens.
+ * Owns: the turns of a world. In each turn it does one thing; then all promises go on as far as they can.
+ * Does not own: what happens.
  *
  * Between two turns of the event loop some microseconds pass; between two events of a world, less. So the
- * promises are not waited for but made to go on, which V8 can do and Node does not expose.
+ * promises are not awaited: V8 is made to run them at once, which Node does not offer.
  */
 
 import { setFlagsFromString } from 'node:v8';
@@ -15,7 +15,10 @@ import type { FaultMode } from './faults.ts';
 import { World } from './world.ts';
 import type { WorldOptions, WorldResult } from './world-result.ts';
 
-/** Afterwards the event loop has its turn: messages leave, and the check for a world without an end runs. */
+/**
+ * After so many things the event loop gets a turn: messages leave, and the check for a world without an end
+ * runs.
+ */
 const THINGS_A_TURN = 1_000;
 
 /** Lets every promise go on that can; nothing if V8 has no such function. */

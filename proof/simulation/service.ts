@@ -72,8 +72,8 @@ export function service(host: Host, process: Process, name: string): Implementat
 }
 
 /**
- * Notes every answer of the agent as such, refusals included; an answer that says nothing is not noted, nor
- * is anything else that is thrown.
+ * Notes every answer of the agent's service. A refusal (`PermanentError`) is one; the verdict 'cannot-tell'
+ * and other errors are not.
  */
 export function noted(host: Host, agent: string, real: Implementation<unknown, unknown>): typeof real {
   const note = async <Answer>(called: Promise<Answer>): Promise<Answer> => {
@@ -126,8 +126,8 @@ class Service implements Implementation<unknown, unknown> {
       throw new TransientError(faults.injects('strangeText') ? CUT_ANYWHERE : '503');
     if (faults.injects('permanentFailure') || failsLater(this.host, ctx)) throw new PermanentError(DECLINED);
     if (faults.injects('hungService')) await new Promise(() => undefined);
-    // Long enough to outlive its time limit, its lease and its process's time; or as long as this process can
-    // act at all.
+    // Sleeps long enough to outlive its time limit, its lease and its process's time; or as long as this
+    // process can act at all.
     if (faults.injects('slowService')) await clockOf(this.host, this.process).sleep(this.#slowMs());
     // Alive and sending heartbeats, but without a result until its time is over.
     if (faults.injects('wedgedAgent')) await new Promise(() => undefined);
@@ -225,7 +225,7 @@ class Service implements Implementation<unknown, unknown> {
 
 class Probed extends Service {
   async probe(ctx: AttemptContext, input: unknown): Promise<Verdict<unknown>> {
-    // An answer that says nothing, unlike none, is counted, whatever the breaker says.
+    // A connection that breaks makes the probe inconclusive. That is noted, whatever the breaker says.
     if (this.host.outages.deathOf(this.name, this.host.events.now) === 'hangs-up') return this.#untold(ctx);
     this.meetDeath();
     await thinkFirst(this.host, this.process);
@@ -237,7 +237,7 @@ class Probed extends Service {
     return live ? { verdict: 'done', output: this.answer(ctx) } : { verdict: 'not-done' };
   }
 
-  /** It trusts a service that answers 200 with an error in it. */
+  /** True if the probe misreads an answer: a status 200 with an error in the body. */
   #isMistaken({ idempotencyKey }: AttemptContext): boolean {
     const { answers, faults, ledger } = this.host;
     const isMistaken = answers?.chance(MISTAKEN_SHARE) === true && !faults.healed();

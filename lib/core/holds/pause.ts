@@ -3,14 +3,14 @@
  * pause in time.
  *
  * Owns: the incident of a pause, what ends a pause, and whether an attempt is still under way. Does not own:
- * from when on nothing begins (`records/pauses.ts`), who may command it (`obey.ts`), keeping a claim that was
- * decided before it from beginning later (`agent/claim-pass.ts`).
+ * the time after which nothing begins (`records/pauses.ts`), when it may be commanded (`operators/obey.ts`),
+ * how a process that claimed before a pause is kept from beginning late (`agent/claim-pass.ts`).
  *
- * F1 no attempt begins later than `holdsFrom`. A process that read before a pause may still start child
- * executions, and a later start finds them. S12 the wake time of a paused execution is near until then, and
- * while an attempt is under way; after that it is the pause's deadline. L1 a pause ends by its incident's
- * deadline at the latest, and its duration is given back to the execution and its open incidents. A pause
- * concerns one execution: those that it has started go on.
+ * F1 no attempt begins later than `holdsFrom`. A process that read the execution before a pause may still
+ * start child executions; the next start finds them. S12 the wake time of a paused execution is near until
+ * then, and while an attempt is under way; after that it is the pause's deadline. L1 a pause ends by its
+ * incident's deadline at the latest, and its duration is given back to the execution and its open incidents.
+ * A pause concerns one execution: those that it has started go on.
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -115,10 +115,10 @@ export function underWay({ execution, steps }: Snapshot, now: number): number | 
 }
 
 /**
- * S12 If a process has claimed so late that the wake time is already far off, brings it forward to the end of
- * the lease. F3 The execution is written even if the wake time is near: a supervisor that read before the
- * claim may be about to set a far one, and then one of the two writes conflicts. This rule is the last and
- * ends the evaluation, because it would apply again.
+ * S12 If a process claimed so late that the wake time was already far off, brings the wake time forward to
+ * the end of the lease. F3 The execution is written even if the wake time is near: a supervisor that read
+ * before the claim may be about to set a far one, and then one of the two writes conflicts. This rule is the
+ * last and ends the evaluation, because it would apply again.
  */
 export const waitForLate: Rule = {
   apply: (_plan, state, event) => {

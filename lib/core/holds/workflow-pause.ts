@@ -6,9 +6,9 @@
  * of an execution (`pause.ts`).
  *
  * It changes no existing execution, and executions that started paused stay so after its end: each needs a
- * resume of its own. F1 an execution that starts paused was never read otherwise, so nothing in it begins. L1
- * its own pause has a deadline; the workflow's pause has none. Executions that steps start are not affected:
- * their parent is under way.
+ * resume of its own. F1 no process has read an execution that starts paused in any other status, so nothing
+ * in it begins. L1 its own pause has a deadline; the workflow's pause has none. Executions that steps start
+ * are not affected: their parent is under way.
  */
 
 import type { Plan } from '../plan/plan.ts';

@@ -17,7 +17,7 @@ import { EXECUTION_STATUSES, type ExecutionStatus } from '../moves.ts';
 
 export interface ListFilter {
   readonly workflow?: string;
-  /** One of these: one status, or all of a group. */
+  /** Only executions with one of these statuses: a single one, or all of a group. */
   readonly statuses?: readonly ExecutionStatus[];
   /** Only executions that are open and at risk at that time. */
   readonly atRiskAt?: number;
@@ -26,11 +26,11 @@ export interface ListFilter {
   /** Excludes these plans: those that new executions use. */
   readonly plansNot?: readonly string[];
   readonly tag?: Tag;
-  /** The code of the failure that it ended with, or of an open incident. */
+  /** The code of the failure with which the execution ended, or of its open incident. */
   readonly code?: string;
   /** The earliest time: the one that orders the list, or the start in lists that are ordered by wake time. */
   readonly since?: number;
-  /** Before this time. */
+  /** The time before which the listed executions are. */
   readonly until?: number;
 }
 
@@ -128,8 +128,8 @@ export interface Survey {
   readonly open: Bounded<OpenKey>;
   readonly ended: Bounded<EndedKey>;
   /**
-   * How many were started in that time. Absent if none has ended badly: it is not shown then, and counting
-   * costs as much as everything else.
+   * How many executions were started in that time. Absent if none has ended badly: the number is not shown
+   * then, and counting it costs as much as everything else.
    */
   readonly begun?: {
     readonly count: number;

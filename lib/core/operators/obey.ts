@@ -12,8 +12,8 @@
  * S22 a command repeated under its id is answered, and not obeyed again. An id belongs to one command: a
  * different request under it is not a repeat, and is refused. An obeyed command is remembered even if nothing
  * had to change: a pause of a paused execution has happened, and must not happen after the next resume. A
- * refusal is not remembered, and nothing is written to an ended execution: its parent, which may let it go
- * on, identifies it by its version.
+ * refusal is not remembered. An ended execution remembers no command: its parent identifies its end by the
+ * version, which a write would change.
  */
 
 import { BULK } from '../plan/built-in.ts';
@@ -129,8 +129,8 @@ export function possibleCommands(
 }
 
 /**
- * Why replacing it by a start with its input is not offered to a person. The start itself would be accepted:
- * a program may know better.
+ * Why a person is not offered to replace the execution by a start with its input. The API accepts such a
+ * start all the same: a program may know better.
  */
 function replaceProblem(plan: Plan, state: Snapshot, isDeployed: boolean): string | undefined {
   const { status, parent } = state.execution;
@@ -241,9 +241,9 @@ function resume(state: Snapshot, command: Of<'resume'>): Decision {
 }
 
 /**
- * The rest of a retry that was begun: its questions that are still open. A write answers one question, and
- * the first write remembers the command, so a repeat goes on with the others. A number distinguishes
- * questions: by two clocks a later one may seem earlier.
+ * The rest of a retry that was begun: its questions that are still open. Each write answers one question, and
+ * the first one remembers the command, so a repeat goes on with the others. Questions are distinguished by
+ * number, not by time: by two clocks a later one may seem earlier.
  * @returns undefined if nothing is left
  */
 export function restOf<One extends Command>(
@@ -287,7 +287,9 @@ type Remembering = Pick<Execution, 'commands'>;
  */
 const MARK = /^[0-9a-z]{13}@([0-9a-z]+)(?:\.([0-9a-z]+))?~([0-9a-f]{8})$/;
 
-/** 64 bits tell some hundred ids apart, and no secret depends on them (FNV-1a, by code units). */
+/**
+ * 64 bits are enough to tell some hundred ids apart, and no secret depends on them (FNV-1a, by code units).
+ */
 function hashOf(text: string): bigint {
   let hash = 0xcbf29ce484222325n;
   for (let at = 0; at < text.length; at += 1)
@@ -328,7 +330,7 @@ export interface Obeyed {
 
 const TYPES: readonly Command['type'][] = ['cancel', 'pause', 'resume', 'retry'];
 
-/** The memory of the command, or of another one under its id, if that was obeyed. */
+/** The remembered command, or another one that was obeyed under its id; undefined if there is none. */
 export function obeyedOf({ commands }: Remembering, command: Asked): Obeyed | undefined {
   const { type, commandId } = command;
   if (commandId === undefined || commands.length === 0) return undefined;

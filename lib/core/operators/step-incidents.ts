@@ -57,7 +57,7 @@ export const UNDO: IncidentKind = {
   resolve: (...asked) => resolveStep(undoAfter, ...asked),
 };
 
-/** True if the execution is performed, or will be after a pause. */
+/** True if the execution performs steps, or will after a pause. */
 const mayGoOn = ({ execution: { status } }: Snapshot): boolean => status === 'paused' || isPerforming(status);
 
 function recoveryChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incident, now: number): Offered[] {
@@ -97,7 +97,7 @@ function undoChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incident,
   const record = state.steps[name];
   if (step === undefined || record === undefined) return [];
   const deadAt = record.processDeadlineAt + attemptedVariant(step, record).settleMs;
-  // Once effects are to stay, no undo is repeated.
+  // If the execution ends with its effects in place, no undo is repeated.
   const { status, cause } = state.execution;
   const isLeft = status === 'compensating' && cause?.undo === false;
   return [
@@ -200,9 +200,9 @@ function resolveStep(
 }
 
 /**
- * The cause if a resolution stops the execution at once. It always does if everything is left as it is. If
- * everything is undone, the step's failure is otherwise decided on like any other; but a paused execution
- * decides nothing, so the answer must end the pause.
+ * The cause if a resolution stops the execution at once. 'keep' always does. After 'undo-all' the step's
+ * failure normally leads to the stop; but a paused execution decides nothing, so then the answer itself stops
+ * the execution and ends the pause.
  */
 function causeOf(
   execution: Execution,
@@ -244,7 +244,7 @@ function recoveryAfter(
   if (answer.choice === 'resume') return undefined;
   const isAgain = answer.choice === 'retry' || answer.choice === 'retry-with-input';
   const isProbed = incident.wrongAnswer !== undefined && variant?.effect === 'probed';
-  // An agent's step is tried at once; any other once its last try can no longer act.
+  // An agent's step is tried again at once; a child step once its last try can no longer act.
   const actsUntil = variant === undefined && step ? effectOf(step, record).actsUntil : 0;
   const changes: StepChanges = {
     changedAt: inputs.now,

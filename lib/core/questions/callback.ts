@@ -9,9 +9,9 @@
  *
  * It is open only while its step waits for an answer and its execution has not ended: it is opened in one
  * transaction with the execution, and closed by the write that ends the step's waiting (`closeCallback`). No
- * lease covers an answer, so it is one transaction of the step and the execution, whose wake time it brings
- * forward (S12). An answer before the step's turn is kept until the turn comes, so that an external party may
- * be faster than the report of the step that asked it.
+ * lease covers an answer, so the write of an answer includes the execution and brings its wake time forward
+ * (S12). An answer before the step's turn is kept until the turn comes, so that an external party may be
+ * faster than the report of the step that asked it.
  */
 
 import { type CallbackStep, graphOf, isCallback, type Plan } from '../plan/plan.ts';
@@ -169,7 +169,10 @@ interface Answer extends DecisionInputs {
   readonly by?: Caller;
 }
 
-/** The step's record after an answer. One from before a retry of the execution no longer counts. */
+/**
+ * The step's record after an answer. An earlier answer, from before a retry of the execution, no longer
+ * counts.
+ */
 function answered(record: Step, { answer, by, ...inputs }: Answer, turn: boolean): Step {
   switch (answer.kind) {
     case 'heartbeat':

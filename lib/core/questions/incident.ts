@@ -74,7 +74,7 @@ export function stepToAskAbout(
     if (!mayAskAbout(step)) continue;
     const record = state.steps[step.name];
     const kind = record && neededFor(plan, record, state.execution);
-    // If a child could not undo something, a person is asked there.
+    // If a child could not undo something, the child itself asks a person.
     if (kind === undefined || (kind === 'undo' && step.kind === 'child')) continue;
     const known = incidentOf(state, step.name, kind);
     const isAsked = known !== undefined && (isOpen(known) || known.stepVersion === record?.version);
@@ -139,7 +139,7 @@ function termsOf(
 ): Pick<Incident, 'deadlineAt' | 'otherwise'> {
   const record = state.steps[step.name] as Step;
   const human = humanOf(step);
-  // The end is certain, so no time of the execution limits this.
+  // The end is certain, so the execution's own time does not limit the question.
   if (plan.onFailureOf !== undefined)
     return { deadlineAt: now + (human?.withinMs ?? UNDECLARED_MS), otherwise: 'continue' };
   const isFree = undoableBeside(plan, state, step) !== 'never' && !mayHavePassed(step, record);
@@ -160,8 +160,8 @@ function termsOf(
 }
 
 /**
- * True if a failure is tolerated without an answer: not if it may have acted, cannot be undone, and a
- * condition depends on it.
+ * True if the failure is tolerated when nobody answers. False if the step may have acted, cannot be undone,
+ * and a condition depends on its outcome.
  */
 const goesOnWithout = (plan: Plan, step: AskedStep, record: Step): boolean =>
   mayFail(plan, step, record) &&

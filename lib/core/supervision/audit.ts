@@ -115,7 +115,7 @@ export function isLeftBehind(
   if (found.kind === 'queued') return !mayBePlaced(found.queued, execution);
   // An input exists before its execution: one that no record names may belong to a start under way.
   if (found.kind === 'input') return execution?.inputKey !== found.key && isLongAgo(found.storedAt, now);
-  // It came after its execution, which has no second life under that name.
+  // A message is made after its execution, and belongs to one life of it.
   if (found.kind === 'mail') return execution?.life !== found.life;
   const record = besideOf(found);
   const isOfNone = execution === undefined || isLeftover(record, execution);

@@ -3,7 +3,7 @@
  * the wake time forward between sweeps.
  *
  * Owns: an agent's sends, a supervisor's repeated sends, choosing between sending, deferring and waiting for
- * a later sweep; which deferred work is due earlier if an operator makes its agent be called now. Does not
+ * a later sweep; which deferred work is due earlier if an operator orders a call of its agent now. Does not
  * own: the state of breakers and the rate of a sweep (the event brings them as admissions), the gaps and the
  * wake time after any write (`wake-time.ts`), which executions an operator wakes (`scheduler/try-now.ts`).
  *
@@ -171,12 +171,12 @@ function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[])
 }
 
 function defer(state: Snapshot, event: Evaluation, piece: Work, until: NotBefore): Decision {
-  // From a state that is not fresh only hints may follow.
+  // A state that is not fresh allows only sends, which are hints; anything else needs a fresh read.
   if (!event.fresh) return nothing(evaluateNext());
   const { step, retryAt, note } = deferral(piece, state, until, event);
   const { execution } = state;
-  // Another supervisor that read the piece before it is due counts it as sent, and may have set the wake time
-  // accordingly (S12): so one of the two writes must conflict.
+  // Another supervisor that read the work before it was due assumes that it was sent, and may have set the
+  // wake time accordingly (S12). So one of the two writes must conflict.
   const watched =
     piece.dueAt > event.now
       ? executionAfter(execution, 'set-wake-time', event, {
@@ -246,7 +246,7 @@ function dispatch(
 /**
  * S12 brings the wake time forward in any process but a supervisor, whose own write sets it: a wait or a
  * callback whose turn has come, or work deferred for a dead service, may be due earlier. It also makes
- * deferred work due earlier if an operator makes its agent be called now.
+ * deferred work due earlier if an operator orders a call of its agent now.
  */
 export const wakeEarlier: Rule = {
   apply: (plan, state, event) => {

@@ -90,7 +90,7 @@ function reasonOf(
 
 const MOST_AGENTS = 10;
 
-/** Other agents that steps wait for; without them it would seem that nothing waits for these. */
+/** The other agents that steps wait for. Otherwise lists would show no execution that waits for those. */
 function othersOf(stopped: RiskReason, risky: readonly RiskReason[]): readonly string[] | undefined {
   const named = agentsWaitedFor(stopped);
   const others = [...new Set(risky.flatMap(agentsWaitedFor))].filter((agent) => !named.includes(agent));
@@ -112,7 +112,8 @@ const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
  */
 function whyRisky(step: PlanStep, record: Step): RiskReason['why'] | undefined {
   const deferred = record.deferred?.why;
-  // The author wants the wait for a slot of a rate; if it takes too long, the execution is late.
+  // Waiting for a slot of a rate is no risk, because its owner wants it; if it takes too long, the execution
+  // counts as late.
   if (deferred !== undefined && deferred !== 'rate') return deferred;
   if (!UNDER_WAY.has(record.status)) return undefined;
   if (isProbedInVain(record)) return 'cannot-tell';

@@ -32,8 +32,8 @@ export const needsPresence = (
   wakeAt !== undefined && wakeAt < now + TICK_MS && wakeAt < (beforeAt ?? Number.POSITIVE_INFINITY);
 
 /**
- * True if a supervisor is certainly at work. No right clock promises more time than two ticks: a clock that
- * was ahead has, so that promise is ignored.
+ * True if a supervisor is certainly at work. A promise of more than two ticks is ignored: only a process with
+ * a wrong clock can have made it.
  */
 export const isPromised = (untilAt: number, now: number): boolean =>
   untilAt > now && untilAt <= now + 2 * TICK_MS;

@@ -112,7 +112,8 @@ export function verdictOf(
   if (isThere) return marks.length === 0 ? KEEP : { kind: 'unmark', keys: marks };
   if (absentSince === undefined) return { kind: 'mark', key: absentMark(executionId, life, now) };
   if (now < absentSince + VALUES_KEPT_MS) return KEEP;
-  // A value put since then, which needs a clock that was set, is kept until it is old enough.
+  // Keeps a value that seems younger than the mark, which only a clock that was set can cause, until it is
+  // old enough.
   const keys = values.filter(({ storedAt }) => isLongAgo(storedAt, now)).map(({ key }) => key);
   return keys.length === 0 && values.length > 0 ? KEEP : { kind: 'remove', keys };
 }

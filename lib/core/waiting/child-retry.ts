@@ -1,5 +1,5 @@
 /**
- * The executions of a failed step, once the step's own execution is retried.
+ * The child executions of a failed step when the step's own execution is retried.
  *
  * Owns: whether they can be retried, the step's record about them then, and when a child is the one to retry.
  * Does not own: the retry of an execution (`operators/retry.ts`), the consequences for the child
@@ -8,8 +8,8 @@
  * S6 a failed child goes on where it failed, under its id and its effect keys, and successful ones stay. S10
  * a child that was canceled and left nothing behind cannot go on: another takes its place, under an id of its
  * own. If an operator canceled a child and left its effects, neither is possible: a person decides about it.
- * With a recovery, the latest try goes on where it failed if it left something; otherwise the tries begin
- * again, in a repeat those of the failed round. Earlier notices no longer count: `restartedAfter` has the
+ * With a recovery: if the latest try left something, it goes on where it failed; otherwise the tries begin
+ * again (in a repeat, those of the failed round). Earlier notices no longer count: `restartedAfter` has the
  * end's version, and an end counts only if its version is later.
  */
 
@@ -26,8 +26,8 @@ export const epochOfIds = (record: Step | undefined, execution: Pick<Execution, 
 const endsOf = ({ ended }: Children): ChildEnd[] => Object.values(ended);
 
 /**
- * True if others take their places: none succeeded or can go on, and none has an effect. For rounds, ask
- * `triesRoundAgain` first.
+ * True if new executions take the places of the old ones: none of these has succeeded or can go on, and none
+ * has an effect. For rounds, ask `triesRoundAgain` first.
  */
 export const takesNewChildren = (step: ChildStep | MapStep, children: Children): boolean =>
   isCleanEnd(children) &&
@@ -57,7 +57,7 @@ export const hasOpened = ({ rounds }: Children): boolean =>
   rounds.awaits === undefined &&
   (rounds.input !== undefined || rounds.inputAt !== undefined);
 
-/** Why they cannot be retried; undefined if they can. */
+/** Why the child executions cannot be retried; undefined if they can. */
 export function restartProblem(
   step: ChildStep | MapStep,
   children: Children,
@@ -94,8 +94,9 @@ export function childrenRestarted(record: Step, children: Children): Children {
 }
 
 /**
- * The record if the current round is retried. Its end stays recorded, because it never goes on: a stop before
- * the next number is recorded has nothing to wait for.
+ * The record if the current round is retried under the next number. The end of the old execution stays
+ * recorded, because that one never goes on: a stop that comes before the next number is recorded has nothing
+ * to wait for.
  */
 export function triedAgain(record: Step, { stop: _over, ...children }: Children): Children {
   return { ...children, epoch: children.epoch ?? record.epoch };
@@ -109,7 +110,7 @@ export const isCanceledKeepingEffects = ({ status, end, cause }: Execution): boo
 export const restartedAfter = (children: Children | undefined, index: number): number | undefined =>
   children?.restartedAfter?.[tryOf(children) + index];
 
-/** Only an end with a later version than this is new. */
+/** The version of the end that the parent knows: only an end with a later version is new. */
 export const knownVersion = (children: Children | undefined, index: number): number =>
   Math.max(children?.ended[index]?.version ?? 0, restartedAfter(children, index) ?? 0);
 

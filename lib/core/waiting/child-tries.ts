@@ -9,11 +9,11 @@
  * (`engine/children.ts`), a retry of the parent (`waiting/child-retry.ts`).
  *
  * S10 a try is recorded in one transaction with its parent's execution, before anything is created under its
- * id: no process that read before a pause or a stop begins one. By itself one begins only when the one before
- * is over and has left nothing; otherwise a person is asked, or the step fails. So at most one try of a step
- * has an effect. Stopping puts a canceled execution under every free id, before the record says that anything
- * is stopped: a starter that read an older state finds the place taken. A child that succeeded is undone when
- * its parent is.
+ * id: no process that read the state before a pause or a stop begins a try. A try begins without a person
+ * only when the previous one is over and has left nothing; otherwise a person is asked, or the step fails. So
+ * at most one try of a step has an effect. Stopping puts a canceled execution under every free id, before the
+ * record says that anything is stopped: a starter that read an older state finds the place taken. A child
+ * that succeeded is undone when its parent is.
  */
 
 import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
@@ -105,7 +105,7 @@ function nextOf(
 ): NextTry {
   const { stage, stageAttempt, children } = record;
   const end = children?.ended[0];
-  // True even if the process that took its place died before it recorded why, or found it taken.
+  // Also true if the placeholder was made by a process that died before it recorded why, or by another one.
   const never = refused || (end !== undefined && isPlaceHolder(end));
   return never || (end !== undefined && mayFollow(end))
     ? nextTry({ recovery }, { stage, stageAttempt, permanent: never || end?.permanent === true }, now, random)
@@ -195,7 +195,8 @@ export const tryTimes = ({ execution, steps }: Snapshot): number[] =>
     : [];
 
 /**
- * How many are stopped before the parent's record is written: a process that dies loses no more than that.
+ * How many executions are stopped before the parent's record is written: a process that dies loses no more
+ * than that.
  */
 export const MAX_STOPS = 50;
 
@@ -267,7 +268,7 @@ export function stepOnceStopped(
 export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
   record.status === 'compensating' &&
   !isStopping(record) &&
-  // It is not known if the latest round was the last.
+  // In a repeat it is not known whether the latest round was the last.
   !isRepeated(step) &&
   (left || hasNoUndo(step)) &&
   record.children !== undefined &&

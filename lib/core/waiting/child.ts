@@ -53,7 +53,8 @@ import { givenToTry, inputOfTry, tryOf } from './child-tries.ts';
 import { inputOf, itemsOf, MAX_PART_BYTES, partsOf, roomFor, shareOf } from './map.ts';
 
 /**
- * How many are started before the parent's record is written: a process that dies loses no more than that.
+ * How many executions are started before the parent's record is written: a process that dies loses no more
+ * than that.
  */
 const MAX_STARTS = 50;
 
@@ -171,9 +172,10 @@ function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot) {
  */
 export function placesToTake(step: ChildStep | MapStep, snapshot: Snapshot, refused?: Failure): Planned {
   const { execution, steps } = snapshot;
-  // One more than are started before a record: that one is free, so its place is taken and the step fails.
+  // One more than are started before a record is written: at least one place is then free, is taken, and
+  // makes the step fail.
   const most = step.kind === 'child' ? 1 : MAX_STARTS + 1;
-  // The share of a lost list is unknown: no item's end makes it fail.
+  // How many items of a lost list may fail is unknown, so no item's end fails the step.
   const { count = most, items = most, tolerated = MAX_ITEMS } = steps[step.name]?.children ?? {};
   const isPart = step.kind === 'map' || step.rounds?.byAgent === true;
   const startOf = startsOf(step, snapshot);
