@@ -96,7 +96,7 @@ function Groups({ charts: all }: { charts: ShownCharts }): JSX.Element {
 
 /** When the current code began to run; '' if there are no earlier values. */
 const startText = ({ startedAt = 0, fromAt }: ShownCharts): string =>
-  startedAt > fromAt ? ` The dashed line: the code that runs was started at ${clockText(startedAt)}.` : '';
+  startedAt > fromAt ? ` The dashed line: the code that runs now began at ${clockText(startedAt)}.` : '';
 
 const NotOneByOne = ({ what }: { what: string }): JSX.Element => (
   <p class="faint">

@@ -206,7 +206,7 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding, typed: Typed) 
       ? 'nothing waits for it'
       : `${blame(failure)}: they continue by themselves once it answers (at once: ${typed(`agents try-now ${agent}`)})`,
   unanswered: ({ waiting = 0, failure }) =>
-    `${waiting === 0 ? 'nothing waits for it now; ' : ''}${endsItself(failure) ? ITS_PROCESS : 'fix its service, or its timeout where answers come late'}: the first answer ends this`,
+    `${waiting === 0 ? 'no execution is at risk because of it; ' : ''}${endsItself(failure) ? ITS_PROCESS : 'fix its service, or its timeout where answers come late'}: the first answer ends this`,
   lost: (finding, typed) =>
     `${isMinor(finding) ? '' : `${mend(finding, typed)}; `}a supervisor probes or repeats each that has a try left; what has ended for want of one: ${typed('list --status bad')}`,
   worker: (finding) => `${apart(finding)}; what was interrupted continues by itself`,

@@ -58,7 +58,7 @@ test('each call times out, and its probe says done: from the third on it is said
   expect(await said()).toMatch(/^healthy/);
   await hours(3);
   expect(await said()).toMatch(
-    /^degraded: Agent 'carrier' has answered none of at least 5 calls since .* \(5 h\) \(Error: the attempt took longer than 2 s\); nothing waits for it now; /,
+    /^degraded: Agent 'carrier' has answered none of at least 5 calls since .* \(5 h\) \(Error: the attempt took longer than 2 s\); no execution is at risk because of it; /,
   );
   service.failure = undefined;
   await hours(1);

@@ -211,7 +211,7 @@ it('a line marks the start of the code that runs, and its time is said', async (
     world = await memoryPage(undefined, undefined, { metrics: () => metrics }, { ...place, startedAt });
     const { page } = await openPage(browser, world.server, '');
     await chart(page, 'To detect').locator('canvas').waitFor();
-    const isSaid = await page.getByText('The dashed line: the code that runs was started at').count();
+    const isSaid = await page.getByText('The dashed line: the code that runs now began at').count();
     expect(isSaid).toBe(startedAt > Date.now() - 60 * 60_000 ? 1 : 0);
     return (await columnsOf(page, 'To detect')).inked;
   };
