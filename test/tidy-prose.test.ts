@@ -100,6 +100,18 @@ const params: Rule = ({ text, code }) =>
       : [`@param ${name}: there is no such parameter`],
   );
 
+/** Refuses a doc comment above another one: editors show only the lower one. A file's header is exempt. */
+const single: Rule = ({ line, lines, code }) =>
+  line > 1 && lines[0]?.trim().startsWith('/**') === true && /^\s*\/\*\*/.test(code)
+    ? ['stands above another comment; write one']
+    : [];
+
+/** Refuses words that are written twice in a row, as a failed replacement leaves them. */
+const once: Rule = ({ text }) => {
+  const twice = /\b((?:[\w']+ ){2,5})\1/.exec(text.replaceAll('\n', ' '))?.[1];
+  return twice === undefined ? [] : [`has '${twice.trim()}' twice in a row`];
+};
+
 const MAX_COLUMNS = 110;
 /** Lines that a tool reads, and single words such as an address, cannot be broken up. */
 const UNBREAKABLE = /^\s*(?:\/\/|\/?\*+)?\s*(?:\S*|(?:biome|oxlint|eslint|@ts)-.*)$/;
@@ -172,6 +184,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   "begins with 'Of'": noOf,
   'begins with a riddle': noRiddle,
   [`has a line of more than ${MAX_COLUMNS} columns`]: narrow,
+  'stands above another comment': single,
+  'repeats its words': once,
   'has a word that the glossary has replaced': words,
   'names a parameter that does not exist': params,
 };
@@ -237,6 +251,9 @@ describe('a rule finds what is planted', () => {
     ['what is', noRiddle, '/** What is asked for most. */'],
     ['a long line', narrow, `// ${'long '.repeat(22)}`],
     ['a long line among others', narrow, `/**\n * Short.\n * ${'long '.repeat(22)}\n */`],
+    ['two comments', single, 'a();\n/** Waits. */\n/** Waits until it is quiet. */\nconst f = 1;'],
+    ['words twice', once, '/** Reads rows of Reads rows of a table. */'],
+    ['words twice on two lines', once, '/**\n * Reads rows of\n * Reads rows of a table.\n */'],
     ['a replaced word', words, '/** What listeners are told of it. */'],
     ['two words together', words, '// Before its wake time the next look\n// finds nothing.'],
     ['two words on two lines', words, '/**\n * A supervisor looks\n * at all of them.\n */'],
@@ -257,6 +274,9 @@ describe('a rule finds what is planted', () => {
   it.each<[string, Rule, string]>([
     ['a sentence that has it further on', noOf, '/** One\n * Of many. */'],
     ['a word of a sentence', noRiddle, '/** Asks what is there. That is enough. */'],
+    ['a header', single, '/** Owns: nothing. */\n/** Waits. */\nconst f = 1;'],
+    ['a comment for a tool', single, 'a();\n/** Waits. */\n// oxlint-disable-next-line no-x\nconst f = 1;'],
+    ['a word twice', once, '/** It had had another. */'],
     ['an address', narrow, `/** See\n * https://example.com/${'a'.repeat(110)}\n */`],
     ['a long line of code', narrow, `const a = '${'a'.repeat(110)}';`],
     ['a name', words, '/** As `settled` says, and as `--watch` does; what looks like one. */'],
