@@ -22,7 +22,7 @@ import {
   stateText,
 } from '../lib/view/waiting-steps.ts';
 import { leavesFact, standingFacts, statusText } from './print-standing.ts';
-import { pauseText, underWayText } from '../lib/view/deployment.ts';
+import { leftAfterPause, pauseText, underWayText } from '../lib/view/deployment.ts';
 import { type Row, timesText } from '../lib/view/timeline.ts';
 import {
   byText,
@@ -117,7 +117,10 @@ export function executionText(
     ['status', statusText(view.status, view.cause?.undo)],
     ['started', `${timeText(view.startedAt)}${byText(view.startedBy)}`],
     view.endedAt === undefined
-      ? ['deadline', `${timeText(view.deadlineAt)}, ${deadlineText(view.deadlineAt, now)}`]
+      ? [
+          'deadline',
+          leftAfterPause(view) ?? `${timeText(view.deadlineAt)}, ${deadlineText(view.deadlineAt, now)}`,
+        ]
       : ['took', durationText(view.endedAt - view.startedAt)],
     ...(cause === undefined
       ? []

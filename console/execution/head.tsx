@@ -12,7 +12,7 @@ import {
   type Standing,
   timeText,
 } from '../../lib/api/answers.ts';
-import { underWayText } from '../../lib/view/deployment.ts';
+import { leftAfterPause, underWayText } from '../../lib/view/deployment.ts';
 import { actedFacts } from '../../lib/view/waiting-steps.ts';
 import { Id, ShortId } from '../parts/copy.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
@@ -92,35 +92,38 @@ const CAUSE = {
   parent: 'Its parent stopped it',
 } as const;
 
-const Times = ({
-  view: { startedAt, startedBy, endedAt, deadlineAt, wakeAt },
-}: {
-  view: ExecutionView;
-}): JSX.Element => (
-  <>
-    <Fact name="Started">
-      <Clock at={startedAt} /> (<Ago at={startedAt} />)
-      {startedBy === undefined ? null : <> by {callerText(startedBy)}</>}
-    </Fact>
-    {endedAt === undefined ? (
-      <Fact name="Deadline">
-        <Clock at={deadlineAt} /> (<Until at={deadlineAt} />)
+const Times = ({ view }: { view: ExecutionView }): JSX.Element => {
+  const { startedAt, startedBy, endedAt, deadlineAt, wakeAt } = view;
+  return (
+    <>
+      <Fact name="Started">
+        <Clock at={startedAt} /> (<Ago at={startedAt} />)
+        {startedBy === undefined ? null : <> by {callerText(startedBy)}</>}
       </Fact>
-    ) : (
-      <Fact name="Ended">
-        <Clock at={endedAt} />
+      {endedAt === undefined ? (
+        <Fact name="Deadline">
+          {leftAfterPause(view) ?? (
+            <>
+              <Clock at={deadlineAt} /> (<Until at={deadlineAt} />)
+            </>
+          )}
+        </Fact>
+      ) : (
+        <Fact name="Ended">
+          <Clock at={endedAt} />
+        </Fact>
+      )}
+      <Fact name={endedAt === undefined ? 'Running for' : 'Took'}>
+        <Lasted from={startedAt} to={endedAt} />
       </Fact>
-    )}
-    <Fact name={endedAt === undefined ? 'Running for' : 'Took'}>
-      <Lasted from={startedAt} to={endedAt} />
-    </Fact>
-    {wakeAt === undefined || endedAt !== undefined ? null : (
-      <Fact name="Next evaluation">
-        <Until at={wakeAt} />
-      </Fact>
-    )}
-  </>
-);
+      {wakeAt === undefined || endedAt !== undefined ? null : (
+        <Fact name="Next evaluation">
+          <Until at={wakeAt} />
+        </Fact>
+      )}
+    </>
+  );
+};
 
 const Origin = ({ view: { tags = {}, parent, replaces, plan } }: { view: ExecutionView }): JSX.Element => (
   <>

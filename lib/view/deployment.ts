@@ -7,6 +7,7 @@
 import type { Agents, AgentTriedNow, AgentView, MissingAgent } from '../api/agent-answers.ts';
 import type { AuditHealth, Health, Lately, Overview, WorkflowPauseView } from '../api/deployment-answers.ts';
 import {
+  type ExecutionView,
   findingText,
   isUnsupervised,
   type PauseView,
@@ -106,6 +107,16 @@ export const underWayText = ({ underWay }: Pick<PauseView, 'underWay'>): string 
       : underWay === 1
         ? '1 attempt is under way'
         : `${underWay} attempts are under way`;
+
+/** Prints the time that a paused execution has left: its deadline moves with the pause. */
+export function leftAfterPause({
+  status,
+  deadlineAt,
+  pauses,
+}: Pick<ExecutionView, 'status' | 'deadlineAt' | 'pauses'>): string | undefined {
+  const pause = status === 'paused' ? pauses?.at(-1) : undefined;
+  return pause && `${durationText(Math.max(0, deadlineAt - pause.at))} after the pause ends`;
+}
 
 /** Prints since when something is paused, by whom and why. */
 export const pauseText = (pause: WorkflowPauseView['pause'], now: number): string =>

@@ -85,6 +85,7 @@ describe('on a local cloud', () => {
     await confirm(page, 'Pause');
     await untilStatus(page, 'pause');
     await page.locator('dd', { hasText: 'the bank is closed' }).waitFor();
+    await page.locator('dd', { hasText: /^\d+ min .*after the pause ends$/ }).waitFor();
     await press(page, 'Resume');
     await confirm(page, 'Resume');
     await untilStatus(page, 'succeeded');

@@ -93,8 +93,10 @@ test('show prints who holds an execution', async () => {
   const pauses = [{ number: 1, at: AT, reason: 'lunch', withinMs: 1, by: ann }];
   const { endedAt: _ended, cause: _cause, ...rest } = acted;
   const failed = { name: 'b', kind: 'agent', agent: 'x', after: [], status: 'retrying', attempts: [] };
-  api.answers.push({ status: 200, body: { ...rest, status: 'paused', pauses, steps: [failed] } });
+  const body = { ...rest, status: 'paused', deadlineAt: AT + 7_200_000, pauses, steps: [failed] };
+  api.answers.push({ status: 200, body });
   const { out } = await steadfast(['show', 'e1', '--url', api.url]);
   expect(out).toMatch(/paused +for .* by local:ann: lunch/);
+  expect(out).toMatch(/deadline +2 h after the pause ends\n/);
   expect(out).toMatch(/b +retrying +x +goes on after the pause/);
 });
