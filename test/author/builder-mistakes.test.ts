@@ -20,6 +20,8 @@ const built = (build: (w: Untyped) => unknown) => () =>
 test.each<[string, (w: Untyped) => unknown, string]>([
   ['a field', (w) => w.step('s', one, { id: w.inputs.id }), 'w.inputs does not exist; did you mean w.input?'],
   ['a method', (w) => w.stepp('s', one, w.input), 'w.stepp does not exist; did you mean w.step?'],
+  ['a word of other engines', (w) => w.sleep('s', '1h'), 'w.sleep does not exist; did you mean w.wait?'],
+  ['an activity', (w) => w.activity('s', one), 'w.activity does not exist; did you mean w.step?'],
   [
     'a method of another system',
     (w) => w.runActivity('s'),

@@ -6,6 +6,26 @@
 import { nearest } from '../../core/values/nearest.ts';
 import { problem, refusal } from '../checks/refusal.ts';
 
+/** What other engines call it, and its name here. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  activity: 'step',
+  executeActivity: 'step',
+  run: 'step',
+  task: 'step',
+  sleep: 'wait',
+  sleepUntil: 'wait',
+  signal: 'receive',
+  recv: 'receive',
+  waitForSignal: 'receive',
+  waitForEvent: 'receive',
+  executeChild: 'child',
+  startChild: 'child',
+  forEach: 'map',
+  loop: 'repeat',
+  awakeable: 'callback',
+  waitForTaskToken: 'callback',
+};
+
 /** Puts the builder on a prototype that refuses to have its fields read. */
 export function withoutOthers<Builder extends object>(workflow: string, builder: Builder): Builder {
   const names = Object.keys(builder);
@@ -13,7 +33,7 @@ export function withoutOthers<Builder extends object>(workflow: string, builder:
     // Inspection, promises and JSON read these properties of any object.
     if (typeof key === 'symbol' || key in Object.prototype || key === 'then' || key === 'toJSON')
       return Reflect.get(Object.prototype, key);
-    const like = nearest(key, names);
+    const like = (Object.hasOwn(ELSEWHERE, key) ? ELSEWHERE[key] : undefined) ?? nearest(key, names);
     const instead = like === undefined ? `there are ${names.join(', ')}` : `did you mean w.${like}?`;
     throw refusal(workflow, undefined, problem('unknown-method', `w.${key} does not exist; ${instead}`));
   };

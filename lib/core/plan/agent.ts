@@ -7,6 +7,7 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { defined } from '../values/defined.ts';
 import { type Duration, parseDuration } from '../values/duration.ts';
 import { refuse } from '../values/errors.ts';
 import { checkName } from '../values/names.ts';
@@ -325,7 +326,7 @@ const MAX_CONTAINER_TIMEOUT_MS = 24 * 3_600_000;
  */
 export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): Agent<I, O> {
   checkName(name, 'agent');
-  const stranger = optionProblem(options, OPTIONS);
+  const stranger = codeProblem(Object(options) as object) ?? optionProblem(options, OPTIONS);
   if (stranger !== undefined) throw refuse('bad-agent', `agent '${name}': ${stranger}`);
   const ms = (
     key: 'timeout' | 'lease' | 'claimWithin' | 'lateEffectWithin' | 'progressWithin' | 'acceptedWithin',
@@ -341,7 +342,7 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
     ...(options.progressWithin === undefined ? {} : { maxNoProgressMs: ms('progressWithin', '1m') }),
     undo: options.undo ?? (options.effect === 'none' ? 'none' : 'required'),
     ...(options.acceptedWithin === undefined ? {} : { acceptsMs: ms('acceptedWithin', '1h') }),
-    ...probeOf(options),
+    ...defined({ probe: probeOf(options) }),
     // Leaves out options without an effect, because a plan is addressed by its content.
     ...(options.runsIn === undefined || options.runsIn === 'lambda' ? {} : { runsIn: options.runsIn }),
     ...(options.isolate === undefined || !options.isolate ? {} : { isolate: options.isolate }),
@@ -351,15 +352,17 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
   return { kind: 'steadfast:agent', spec, input: options.input, output: options.output };
 }
 
+/** In other engines the declaration takes the code, too. */
+function codeProblem(options: object): string | undefined {
+  const key = ['execute', 'undo', 'probe'].find((one) => typeof Reflect.get(options, one) === 'function');
+  return key === undefined
+    ? undefined
+    : `'${key}' is a function, and code belongs to the agent's handler: export const handler = it.handler({ ${key}: … })`;
+}
+
 /** Accepted work is probed, so a recovery may rely on the probe. */
-const probeOf = ({
-  probe,
-  effect,
-  acceptedWithin,
-}: AgentOptions<unknown, unknown>): Pick<AgentSpec, 'probe'> => {
-  const said = probe ?? (acceptedWithin !== undefined && effect === 'idempotent' ? 'required' : undefined);
-  return said === undefined ? {} : { probe: said };
-};
+const probeOf = ({ probe, effect, acceptedWithin }: AgentOptions<unknown, unknown>): AgentSpec['probe'] =>
+  probe ?? (acceptedWithin !== undefined && effect === 'idempotent' ? 'required' : undefined);
 
 export function agentProblem(spec: AgentSpec): string | undefined {
   if (!EFFECTS.includes(spec.effect)) {

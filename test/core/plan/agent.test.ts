@@ -38,6 +38,12 @@ it('says little, and has all that it needs', () => {
   expect(declared({ runsIn: 'lambda', isolate: false }).spec).toStrictEqual(defaults);
 });
 
+it.each(['execute', 'undo', 'probe'])('refuses the function %s and names the handler', (key) => {
+  expect(() => declared({ [key]: () => undefined })).toThrow(
+    `agent 'worker': '${key}' is a function, and code belongs to the agent's handler: export const handler = it.handler({ ${key}: … })`,
+  );
+});
+
 it('may say more', () => {
   const more = {
     effect: 'probed',
