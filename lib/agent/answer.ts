@@ -15,6 +15,7 @@ import type { Ports } from '../core/ports.ts';
 import { Unsendable } from '../core/values/errors.ts';
 import { cut, wellFormed } from '../core/values/text.ts';
 import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
+import { isLong, turn } from '../engine/long-values.ts';
 
 type Answered = { readonly output: Json } | { readonly failure: Failure };
 
@@ -51,10 +52,13 @@ async function checked(agent: Agent, answer: unknown, place: Place): Promise<Ans
   }
   if ('issues' in fitting)
     return wrong('bad-output', `it does not fit the agent's schema: ${fitting.issues}`);
+  const rest = isLong(fitting.value) ? turn : undefined;
+  await rest?.();
   const made = asJson(fitting.value, anyText(place));
   if ('problem' in made) return wrong('bad-output', made.problem);
   // Copies, because the author's code may go on changing its answer.
   const output = copyOf(wellFormed(made.json));
+  await rest?.();
   const bytes = utf8Bytes(JSON.stringify(output));
   const most = mostValueBytes(place);
   if (bytes <= most) return { output };

@@ -16,6 +16,7 @@ import { hasMoreKeys, hasMoreValues } from '../core/values/json-text.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { cut } from '../core/values/text.ts';
 import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
+import { turn } from '../engine/long-values.ts';
 
 /** The longest body of a request, in bytes of UTF-8, if large values are not stored apart. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
@@ -108,23 +109,22 @@ async function parseBody<Schema extends z.ZodMiniType>(
 ): Promise<z.infer<Schema>> {
   refuseMore(text, limits);
   // Lets other requests run between two parts of the work, so that they wait at most for the longest part.
-  const turn = async (): Promise<void> =>
-    text.length > LONG_TEXT ? new Promise((over) => setImmediate(over)) : undefined;
-  await turn();
+  const rest = text.length > LONG_TEXT ? turn : undefined;
+  await rest?.();
   let value: unknown;
   try {
     value = text === '' ? {} : JSON.parse(text);
   } catch {
     throw refuse('bad-json', 'the body is not JSON');
   }
-  await turn();
+  await rest?.();
   const problem = jsonProblem(value, limits);
   if (problem !== undefined) throw refuse('bad-json', `the body is not acceptable: ${cut(problem, 200)}`);
-  await turn();
+  await rest?.();
   const rounded = roundedIn(text);
   if (rounded.length > 0) throw refusedNumbers('the body', rounded);
   const sent = checked(value, schema, 'body');
-  await turn();
+  await rest?.();
   return sent;
 }
 

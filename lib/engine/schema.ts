@@ -10,12 +10,11 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Ports } from '../core/ports.ts';
 import { MAX_RECORD_VALUE_BYTES, MAX_VALUE_BYTES } from '../core/records/large-values.ts';
 import { failureOf, MAX_FAILURE_CHARS } from '../core/values/failure.ts';
-import { JSON_LIMITS, type JsonLimits } from '../core/values/json.ts';
+import { JSON_LIMITS, type JsonLimits, LARGE_JSON_LIMITS } from '../core/values/json.ts';
 import { type Misfit, misfitOf, misfitText } from '../core/values/issues.ts';
 import { cut } from '../core/values/text.ts';
-
-/** Limits that allow a value of 16 MB that consists of small values. */
-const LARGE_JSON_LIMITS: JsonLimits = { ...JSON_LIMITS, nodes: 2_000_000 };
+import { issuesInParts, type Issues } from './check-in-parts.ts';
+import { isLong } from './long-values.ts';
 
 type Place = Pick<Ports, 'largeValues'>;
 
@@ -48,6 +47,8 @@ const MAX_NAMED = 100;
 export async function check(schema: StandardSchemaV1, value: unknown): Promise<Checked> {
   let result: StandardSchemaV1.Result<unknown>;
   try {
+    const early = isLong(value) ? await issuesInParts(schema, value, MAX_NAMED) : undefined;
+    if (early !== undefined) return misfit(early, value);
     result = await schema['~standard'].validate(value);
   } catch (error) {
     const { code, message } = failureOf(error);
@@ -55,11 +56,13 @@ export async function check(schema: StandardSchemaV1, value: unknown): Promise<C
     return { issues, details: { issues: [{ path: '', message: issues }] }, threw: true };
   }
   if (result.issues === undefined) return { value: result.value };
-  const issueCount = result.issues.length;
-  const named = result.issues.slice(0, MAX_NAMED).map((issue) => misfitOf(issue, value));
-  const lines = named.map(misfitText);
+  return misfit({ first: result.issues.slice(0, MAX_NAMED), count: result.issues.length }, value);
+}
+
+function misfit({ first, count }: Issues, value: unknown): Checked {
+  const issues = first.map((issue) => misfitOf(issue, value));
   return {
-    issues: cut(lines.join('; '), MAX_FAILURE_CHARS),
-    details: { issues: named, ...(issueCount > MAX_NAMED ? { issueCount } : {}) },
+    issues: cut(issues.map(misfitText).join('; '), MAX_FAILURE_CHARS),
+    details: { issues, ...(count > issues.length ? { issueCount: count } : {}) },
   };
 }

@@ -9,7 +9,7 @@ import { deserialize, serialize } from 'node:v8';
 import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
 import type { Mode } from '../core/records/state.ts';
 import type { ErrorMark } from '../core/values/errors.ts';
-import { type JsonLimits, jsonProblem } from '../core/values/json.ts';
+import { type JsonLimits, jsonProblem, LARGE_JSON_LIMITS } from '../core/values/json.ts';
 
 /** Where the process finds the other end of its pipe: behind stdin, stdout, stderr and the channel. */
 export const PIPE_FD = 4;
@@ -99,10 +99,11 @@ export const diedOf = (why: string): Answered => ({
 });
 
 /** No more than a large value may have; anything else is read back. */
-const PLAIN: JsonLimits = { depth: 32, nodes: 2_000_000, anyText: true };
+const PLAIN: JsonLimits = { ...LARGE_JSON_LIMITS, anyText: true };
 
 /** Far more than an output may have: the caller stands still while it reads a message. */
 const MOST_CHARS = 33_554_432;
+const TOO_MANY = `it has more than ${LARGE_JSON_LIMITS.nodes} values or ${LARGE_JSON_LIMITS.keys} different keys: store it elsewhere and return a reference`;
 
 /** True if the texts and keys of a JSON value have more characters than `most`; stops counting there. */
 function isLonger(root: unknown, most: number): boolean {
@@ -118,6 +119,34 @@ function isLonger(root: unknown, most: number): boolean {
     }
   }
   return chars > most;
+}
+
+/**
+ * True if a value that need not be JSON has more parts, or different keys, than a large value may have: its
+ * receiver stands still while V8 reads them.
+ */
+function hasMoreParts(root: unknown): boolean {
+  const { nodes, keys: mostKeys = nodes } = LARGE_JSON_LIMITS;
+  const objects = new Set<unknown>([root]);
+  const keys = new Set<string>();
+  let parts = 0;
+  // A set's loop also comes to what is added meanwhile, and to each object once.
+  for (const value of objects) {
+    const items = itemsOf(value, keys);
+    parts += items.length;
+    if (parts > nodes || keys.size > mostKeys) return true;
+    for (const item of items) if (typeof item === 'object' && item !== null) objects.add(item);
+  }
+  return false;
+}
+
+function itemsOf(value: unknown, keys: Set<string>): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (value instanceof Map) return [...value].flat();
+  if (value instanceof Set) return [...value];
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return [];
+  for (const key of Object.keys(value)) keys.add(key);
+  return Object.values(value);
 }
 
 /** The receiver's stack may be fuller: it reads fewer levels of nesting than V8 writes. */
@@ -136,6 +165,7 @@ export function readBack<Value>(value: Value, most: number = MOST_CHARS): Value 
     if (isLonger(value, most)) throw new Error(tooLong);
     return value;
   }
+  if (hasMoreParts(value)) throw new Error(TOO_MANY);
   let within: unknown = value;
   for (let level = 0; level < SPARE_LEVELS; level += 1) within = [within];
   const written = serialize(within);

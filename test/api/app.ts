@@ -20,6 +20,7 @@ const order = z.object({
   orderId: z.string().check(z.minLength(1)),
   items: z.optional(z.array(z.object({ sku: z.string() }))),
   note: z.optional(z.any()),
+  choices: z.optional(z.array(z.union([z.object({ sku: z.string() }), z.object({ amount: z.number() })]))),
 });
 
 export const flow = workflow('flow', { input: order, within: '1h' }, (w) => {

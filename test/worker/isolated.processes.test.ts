@@ -122,6 +122,12 @@ describe('a call of a process of its own', () => {
     lines.length = 0;
   });
 
+  it.each(['too many', 'too many, of no JSON'])('sends not %s', async (way) => {
+    const message = expect.stringMatching(/it has more than 300000 values or 50000 different keys/) as string;
+    const failure = { code: 'bad-output', message };
+    expect(await execute(way)).toMatchObject({ kind: 'wrong-answer', failure });
+  });
+
   it('is undone whatever its undo returns', async () => {
     expect(await called(own, 'undo', { way: 'x' })).toMatchObject({ kind: 'compensated' });
   });

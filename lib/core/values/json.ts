@@ -26,6 +26,8 @@ export interface JsonLimits {
   readonly depth: number;
   /** Keys and array elements, all levels together. */
   readonly nodes: number;
+  /** Different keys, of all objects together. @default as many as there are nodes */
+  readonly keys?: number;
   /** Allows text with half of a surrogate pair, which is not Unicode. */
   readonly anyText?: true;
 }
@@ -35,6 +37,12 @@ export interface JsonLimits {
  * them.
  */
 export const JSON_LIMITS: JsonLimits = { depth: 32, nodes: 60_000 };
+
+/**
+ * Limits of a large value. With more values, or more different keys, it would block the event loop of `serve`
+ * for more than 0.1 s when it is received, checked, stored or read.
+ */
+export const LARGE_JSON_LIMITS: JsonLimits = { ...JSON_LIMITS, nodes: 300_000, keys: 50_000 };
 
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -89,6 +97,7 @@ export function jsonProblem(root: unknown, limits: JsonLimits = JSON_LIMITS): st
 class Walk {
   readonly #limits: JsonLimits;
   readonly #places: Place[] = [];
+  readonly #keys = new Set<string>();
   #nodes = 0;
 
   constructor(limits: JsonLimits) {
@@ -142,6 +151,8 @@ class Walk {
   }
 
   #keyProblem(key: string, place: Place): string | undefined {
+    const { keys } = this.#limits;
+    if (keys !== undefined && this.#keys.add(key).size > keys) return `more than ${keys} different keys`;
     if (key === FORBIDDEN_KEY) return `the key ${JSON.stringify(key)} is not allowed`;
     if (this.#limits.anyText === true || key.isWellFormed()) return undefined;
     return `a key of ${(pathOf(place) || 'the value').toWellFormed()} ${HALF}`;
@@ -257,18 +268,7 @@ export function isPlainObject(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** The bytes of a text in UTF-8, as stores and queues count them; half of a pair counts as U+FFFD. */
-export function utf8Bytes(text: string): number {
-  let bytes = text.length;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0x80) continue;
-    // A pair has four bytes: one for each unit, as above, and two more.
-    bytes += unit < 0x800 ? 1 : 2;
-    if (isPair(unit, text.charCodeAt(at + 1))) at += 1;
-  }
-  return bytes;
-}
+const UTF8 = new TextEncoder();
 
-const isPair = (unit: number, next: number): boolean =>
-  unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000;
+/** The bytes of a text in UTF-8, as stores and queues count them; half of a pair counts as U+FFFD. */
+export const utf8Bytes = (text: string): number => UTF8.encode(text).byteLength;

@@ -57,18 +57,22 @@ export const REPLACED_IN_KEY =
   'it has U+FFFD, which replaces bytes that were not UTF-8, so two different keys could become one';
 
 /** The value with U+FFFD for each half of a pair, also in keys; the same object if there is none. */
-export function wellFormed(value: Json): Json {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value))
-    return sameOr(value as readonly Json[], (value as readonly Json[]).map(wellFormed));
-  if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)] as const);
-  const isSame = entries.every(([key, item]) => Object.hasOwn(value, key) && value[key] === item);
-  return isSame ? value : Object.fromEntries(entries);
+export const wellFormed = (value: Json): Json => (isWellFormed(value) ? value : repaired(value));
+
+/** Creates nothing: almost all values are well formed, and some have hundreds of thousands of parts. */
+function isWellFormed(value: Json): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (Array.isArray(value)) return (value as readonly Json[]).every(isWellFormed);
+  if (!isJsonObject(value)) return true;
+  return Object.keys(value).every((key) => key.isWellFormed() && isWellFormed(value[key] as Json));
 }
 
-const sameOr = (before: readonly Json[], after: readonly Json[]): readonly Json[] =>
-  after.every((item, at) => item === before[at]) ? before : after;
+function repaired(value: Json): Json {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return (value as readonly Json[]).map(repaired);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), repaired(item)]));
+}
 
 /**
  * '2026-11-21 09:36:02Z': the one way in which sentences, tables and logs write an instant; the page

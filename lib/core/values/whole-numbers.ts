@@ -70,12 +70,14 @@ const isRounded = (token: string): boolean => WHOLE.test(token) && !Number.isSaf
 
 /** The message to the sender. @param what 'the body' @param paths at least one */
 export function refusedNumbers(what: string, paths: readonly JsonPath[]): SteadfastError {
-  const [first = '', ...others] = paths.map((path) => path.join('.').slice(0, MAX_PATH_CHARS));
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  // A body may have 100,000 of them.
+  const shown = paths.slice(0, MAX_SHOWN).map((path) => path.join('.').slice(0, MAX_PATH_CHARS));
+  const [first = ''] = shown;
+  const more = paths.length <= 1 ? '' : ` (and ${paths.length - 1} more)`;
   return refuse(
     'unsafe-number',
     `${what} has at ${first === '' ? 'its root' : `'${first.toWellFormed()}'`}${more} a whole number beyond ±9007199254740991, ` +
       'which would be rounded to another one: send it as text, in quotes',
-    { paths: [first, ...others].slice(0, MAX_SHOWN) },
+    { paths: shown },
   );
 }

@@ -128,6 +128,20 @@ describe('a foreign value', () => {
     expect(jsonProblem(list(JSON_LIMITS.nodes))).toBe('more than 60000 values');
   });
 
+  it('may have as many different keys as the limit and no more', () => {
+    const limits = { ...JSON_LIMITS, keys: 3 };
+    expect(
+      jsonProblem(
+        [
+          { a: 1, b: 2 },
+          { b: 1, c: 1 },
+        ],
+        limits,
+      ),
+    ).toBeUndefined();
+    expect(jsonProblem([{ a: 1, b: 2 }, { c: { d: 1 } }], limits)).toBe('more than 3 different keys');
+  });
+
   it('that contains itself ends at the limit', () => {
     const loop: { self?: unknown } = {};
     loop.self = loop;
@@ -147,6 +161,8 @@ it.each([
   ['a\u00e9\u20ac\u{1f600}', 10],
 ])('%j has %s bytes in UTF-8', (text, bytes) => {
   expect(utf8Bytes(text)).toBe(bytes);
+  // A long text is encoded.
+  expect(utf8Bytes(text.repeat(20_000))).toBe(20_000 * bytes);
   expect(utf8Bytes(text)).toBe(Buffer.byteLength(text));
 });
 
