@@ -17,6 +17,7 @@ import { nearest } from '../core/values/nearest.ts';
 import { cut } from '../core/values/text.ts';
 import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 import { turn } from '../engine/long-values.ts';
+import { refuseLonger } from '../engine/schema.ts';
 
 /** The longest body of a request, in bytes of UTF-8, if large values are not stored apart. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
@@ -50,13 +51,7 @@ export function boundBody(c: Context, ports: Pick<Ports, 'largeValues'>): void {
   const bytes = isLarge ? MAX_LARGE_BODY_BYTES : MAX_BODY_BYTES;
   const nodes = isLarge ? MOST_LARGE_BODY_VALUES : JSON_LIMITS.nodes;
   c.set(BOUNDS, { bytes, json: { ...JSON_LIMITS, nodes } } satisfies Bounds);
-  refuseLonger(Number(c.req.header('content-length') ?? 0), bytes);
-}
-
-/** @throws SteadfastError `too-large` */
-function refuseLonger(bytes: number, maxBytes: number): void {
-  if (bytes > maxBytes)
-    throw refuse('too-large', `the body has ${bytes} bytes; at most ${maxBytes} are allowed`);
+  refuseLonger('body', Number(c.req.header('content-length') ?? 0), bytes);
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -68,7 +63,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  */
 async function bodyText(c: Context): Promise<string> {
   const bytes = await c.req.arrayBuffer();
-  refuseLonger(bytes.byteLength, boundsIn(c).bytes);
+  refuseLonger('body', bytes.byteLength, boundsIn(c).bytes);
   try {
     return UTF8.decode(bytes);
   } catch {

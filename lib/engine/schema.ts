@@ -9,8 +9,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Ports } from '../core/ports.ts';
 import { MAX_RECORD_VALUE_BYTES, MAX_VALUE_BYTES } from '../core/records/large-values.ts';
+import { refuse } from '../core/values/errors.ts';
 import { failureOf, MAX_FAILURE_CHARS } from '../core/values/failure.ts';
-import { JSON_LIMITS, type JsonLimits, LARGE_JSON_LIMITS } from '../core/values/json.ts';
+import { asJson, type Json, JSON_LIMITS, type JsonLimits, LARGE_JSON_LIMITS } from '../core/values/json.ts';
 import { type Misfit, misfitOf, misfitText } from '../core/values/issues.ts';
 import { cut } from '../core/values/text.ts';
 import { issuesInParts, type Issues } from './check-in-parts.ts';
@@ -40,16 +41,43 @@ type Checked =
       readonly threw?: true;
     };
 
+/** How long an asynchronous check may take: one that waits for what never comes ends nothing. */
+const SETTLES_WITHIN_MS = 10_000;
+/** Taken when this file is loaded: a test may replace the timers later. */
+const { setTimeout: later, clearTimeout: cancel } = globalThis;
+
+/** @throws Error if it does not settle */
+async function settled<Result>(work: Promise<Result>, withinMs: number): Promise<Result> {
+  let timer: ReturnType<typeof later> | undefined;
+  const tooLate = new Promise<never>((_, late) => {
+    const error = new Error(`an asynchronous check of it does not end within ${withinMs / 1_000} s`);
+    timer = later(late, withinMs, error);
+  });
+  try {
+    return await Promise.race([work, tooLate]);
+  } finally {
+    cancel(timer);
+  }
+}
+
 /** The most issues that are put into words: a long list of misfits has as many issues. */
 const MAX_NAMED = 100;
 
-/** The value as the schema makes it, or its issues. Never rejects. */
-export async function check(schema: StandardSchemaV1, value: unknown): Promise<Checked> {
+/**
+ * The value as the schema makes it, or its issues. Never rejects.
+ * @param withinMs how long an asynchronous check may take
+ */
+export async function check(
+  schema: StandardSchemaV1,
+  value: unknown,
+  withinMs: number = SETTLES_WITHIN_MS,
+): Promise<Checked> {
   let result: StandardSchemaV1.Result<unknown>;
   try {
     const early = isLong(value) ? await issuesInParts(schema, value, MAX_NAMED) : undefined;
     if (early !== undefined) return misfit(early, value);
-    result = await schema['~standard'].validate(value);
+    const checked = schema['~standard'].validate(value);
+    result = 'then' in checked ? await settled(checked, withinMs) : checked;
   } catch (error) {
     const { code, message } = failureOf(error);
     const issues = cut(`the schema itself threw ${code}: ${message}`, MAX_FAILURE_CHARS);
@@ -65,4 +93,40 @@ function misfit({ first, count }: Issues, value: unknown): Checked {
     issues: cut(issues.map(misfitText).join('; '), MAX_FAILURE_CHARS),
     details: { issues, ...(count > issues.length ? { issueCount: count } : {}) },
   };
+}
+
+/**
+ * The value as the schema makes it.
+ * @param what 'input does not fit workflow x'
+ * @throws SteadfastError with this code, and the issues as details
+ */
+export async function fitting(
+  schema: StandardSchemaV1,
+  given: unknown,
+  code: string,
+  what: string,
+): Promise<unknown> {
+  const checked = await check(schema, given);
+  if ('value' in checked) return checked.value;
+  throw refuse(code, `the ${what}: ${checked.issues}`, checked.details);
+}
+
+/**
+ * The result of a schema, as JSON.
+ * @throws SteadfastError with this code
+ */
+export function madeJson(
+  value: unknown,
+  place: Place,
+  code: string,
+  what = 'the output of its schema',
+): Json {
+  const made = asJson(value, jsonLimitsOf(place));
+  if ('json' in made) return made.json;
+  throw refuse(code, `${what} is not acceptable: ${cut(made.problem, 200)}`);
+}
+
+/** @throws SteadfastError `too-large` */
+export function refuseLonger(what: string, bytes: number, most: number): void {
+  if (bytes > most) throw refuse('too-large', `the ${what} has ${bytes} bytes; at most ${most} are allowed`);
 }

@@ -16,14 +16,13 @@ import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import { canMoveStep } from '../core/decisions/change.ts';
 import type { CallbackAnswer } from '../core/decisions/events.ts';
 import { defined } from '../core/values/defined.ts';
-import { asJson, canonicalJson, type Json, utf8Bytes } from '../core/values/json.ts';
+import { canonicalJson, type Json, utf8Bytes } from '../core/values/json.ts';
 import { outputIn } from '../core/records/large-values.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Step } from '../core/records/state.ts';
-import { cut } from '../core/values/text.ts';
 import { callbackProblem } from '../core/questions/callback.ts';
 import { carryOut, reconcile } from '../engine/reconcile.ts';
-import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
+import { fitting, madeJson, mostValueBytes, refuseLonger } from '../engine/schema.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { decideWith, withValues } from '../engine/large-values.ts';
 import { entryOfAnswer } from './people.ts';
@@ -158,11 +157,7 @@ async function checkedAnswer(
   by: Caller | undefined,
 ): Promise<CallbackAnswer> {
   if (answer.kind !== 'complete') return answer;
-  const bytes = utf8Bytes(JSON.stringify(answer.output));
-  const most = mostValueBytes(scheduler.ports);
-  if (bytes > most) {
-    throw refuse('too-large', `the output has ${bytes} bytes; at most ${most} are allowed`);
-  }
+  refuseLonger('output', utf8Bytes(JSON.stringify(answer.output)), mostValueBytes(scheduler.ports));
   if (kind === 'approval') {
     const who = by === undefined ? {} : { by: callerText(by) };
     return { kind: 'complete', output: { ...approvalOf(answer.output), approved: true, ...who } };
@@ -170,16 +165,8 @@ async function checkedAnswer(
   const workflows = [...scheduler.workflows.values()].map(({ workflow }) => workflow);
   const schema = workflowNamed(workflows, plan.workflow)?.callbacks[name];
   if (schema === undefined) return answer;
-  const checked = await check(schema, answer.output);
-  if ('issues' in checked) {
-    const { issues, details } = checked;
-    throw refuse('bad-output', `the output does not fit callback '${name}': ${issues}`, details);
-  }
-  const made = asJson(checked.value, jsonLimitsOf(scheduler.ports));
-  if ('problem' in made) {
-    throw refuse('bad-output', `the output of its schema is not acceptable: ${cut(made.problem, 200)}`);
-  }
-  return { kind: 'complete', output: made.json };
+  const value = await fitting(schema, answer.output, 'bad-output', `output does not fit callback '${name}'`);
+  return { kind: 'complete', output: madeJson(value, scheduler.ports, 'bad-output') };
 }
 
 /** @throws SteadfastError `bad-output` */

@@ -7,7 +7,6 @@
  */
 
 import { choicesFor, deedOf, resolutionProblem } from '../core/operators/incidents.ts';
-import type { Agent } from '../core/plan/agent.ts';
 import { performedStep } from '../core/plan/on-failure.ts';
 import { graphOf, type Plan } from '../core/plan/plan.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
@@ -15,13 +14,12 @@ import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import type { Resolution } from '../core/decisions/events.ts';
 import { defined } from '../core/values/defined.ts';
 import type { Incident } from '../core/records/question.ts';
-import { asJson, type Json, utf8Bytes } from '../core/values/json.ts';
+import { type Json, utf8Bytes } from '../core/values/json.ts';
 import { type Snapshot, incidentIn, withWrite } from '../core/records/snapshot.ts';
 import type { Step } from '../core/records/state.ts';
-import { cut } from '../core/values/text.ts';
 import { variantOf } from '../core/step/recovery.ts';
 import { carryOut } from '../engine/reconcile.ts';
-import { check, jsonLimitsOf } from '../engine/schema.ts';
+import { fitting, madeJson } from '../engine/schema.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { decideWith } from '../engine/large-values.ts';
 import { entry } from './people.ts';
@@ -109,17 +107,11 @@ export async function checkGiven<Given extends Pick<Resolution, 'input' | 'outpu
   }
   if (given.input !== undefined) await checkChildInput(scheduler, plan, record, given.input);
   if (agent === undefined) return given;
-  if (given.input !== undefined) {
-    const checked = await check(agent.input, given.input);
-    if ('issues' in checked) throw misfit('input', agent, checked);
-  }
+  const misfit = `does not fit agent '${name}'`;
+  if (given.input !== undefined) await fitting(agent.input, given.input, 'bad-input', `input ${misfit}`);
   if (given.output === undefined) return given;
-  const checked = await check(agent.output, given.output);
-  if ('issues' in checked) throw misfit('output', agent, checked);
-  const made = asJson(checked.value, jsonLimitsOf(scheduler.ports));
-  if ('problem' in made)
-    throw refuse('bad-input', `the output of its schema is not acceptable: ${cut(made.problem, 200)}`);
-  return { ...given, output: made.json };
+  const value = await fitting(agent.output, given.output, 'bad-input', `output ${misfit}`);
+  return { ...given, output: madeJson(value, scheduler.ports, 'bad-input') };
 }
 
 /**
@@ -138,12 +130,6 @@ async function checkChildInput(
   if (issues !== undefined)
     throw refuse('bad-input', `the input does not fit workflow '${step.plan.workflow}': ${issues}`);
 }
-
-const misfit = (
-  what: string,
-  { spec }: Agent,
-  { issues, details }: { readonly issues: string; readonly details: unknown },
-): SteadfastError => refuse('bad-input', `the ${what} does not fit agent '${spec.name}': ${issues}`, details);
 
 function alreadyResolved(executionId: string, incident: Incident): SteadfastError {
   const how = incident.choice === undefined ? 'by itself' : `with '${incident.choice}'`;

@@ -29,14 +29,14 @@ import { receivedBy } from '../core/waiting/waits.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
 import { isSteadfastError, refuse, type SteadfastError } from '../core/values/errors.ts';
 import { defined } from '../core/values/defined.ts';
-import { asJson, type Json, utf8Bytes } from '../core/values/json.ts';
+import { type Json, utf8Bytes } from '../core/values/json.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { cut } from '../core/values/text.ts';
 import { hasOpened } from '../core/waiting/child-retry.ts';
 import { roundOf } from '../core/waiting/rounds.ts';
 import { planOf } from '../engine/plans.ts';
 import { reconcile } from '../engine/reconcile.ts';
-import { check, jsonLimitsOf } from '../engine/schema.ts';
+import { fitting, madeJson, refuseLonger } from '../engine/schema.ts';
 import {
   idOfKey,
   type Scheduler,
@@ -264,33 +264,17 @@ async function acceptedBody(
   { name, body }: Pick<MessageRequest, 'name' | 'body'>,
 ): Promise<Json> {
   const most = mostBytesOf(scheduler, plan, name);
-  refuseLarge(bytesOf(body), most);
+  refuseLonger('body', bytesOf(body), most);
   const workflows = [...scheduler.workflows.values()].map(({ workflow }) => workflow);
   const schema = workflowNamed(workflows, plan.workflow)?.messages?.[name];
   if (schema === undefined) return body;
-  const checked = await check(schema, body);
-  if ('issues' in checked)
-    throw refuse(
-      'bad-message',
-      `the body does not fit message '${name}': ${checked.issues}`,
-      checked.details,
-    );
-  const made = asJson(checked.value, jsonLimitsOf(scheduler.ports));
-  if ('problem' in made)
-    throw refuse(
-      'bad-message',
-      `the body, as its schema makes it, is not acceptable: ${cut(made.problem, 200)}`,
-    );
-  refuseLarge(bytesOf(made.json), most);
-  return made.json;
+  const value = await fitting(schema, body, 'bad-message', `body does not fit message '${name}'`);
+  const made = madeJson(value, scheduler.ports, 'bad-message', 'the body, as its schema makes it,');
+  refuseLonger('body', bytesOf(made), most);
+  return made;
 }
 
 const bytesOf = (body: Json): number => utf8Bytes(JSON.stringify(body));
-
-/** @throws SteadfastError `too-large` */
-function refuseLarge(bytes: number, most: number): void {
-  if (bytes > most) throw refuse('too-large', `the body has ${bytes} bytes; at most ${most} are allowed`);
-}
 
 /** Without a place outside the table, the step's record contains its round's input, which must be smaller. */
 function mostBytesOf({ ports }: Scheduler, plan: Plan, name: string): number {

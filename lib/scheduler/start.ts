@@ -17,7 +17,7 @@ import type { Workflow } from '../core/plan/workflow.ts';
 import type { Ports } from '../core/ports.ts';
 import { type Caller, personOf } from '../core/values/caller.ts';
 import { isSteadfastError, refuse, SteadfastError } from '../core/values/errors.ts';
-import { asJson, canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/values/json.ts';
+import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/values/json.ts';
 import { defined } from '../core/values/defined.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { LARGE_VALUE_BYTES } from '../core/records/large-values.ts';
@@ -32,7 +32,7 @@ import { laneFor } from '../engine/lane-of-start.ts';
 import { reconcile } from '../engine/reconcile.ts';
 import { withConditions } from '../engine/large-values.ts';
 import { executionApart } from '../engine/values-apart.ts';
-import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
+import { fitting, jsonLimitsOf, madeJson, mostValueBytes, refuseLonger } from '../engine/schema.ts';
 import { callSupervisor } from '../engine/wake-up.ts';
 import { childInputsOf } from './child-inputs.ts';
 import { pausedStarts, type KnownPause } from './paused-starts.ts';
@@ -159,12 +159,9 @@ export async function startOf(
 ): Promise<Execution> {
   const { ports } = scheduler;
   const { workflow, planHash } = registered;
-  const checked = await check(workflow.input, request.input);
-  if ('issues' in checked) {
-    const message = `the input does not fit workflow '${workflow.name}': ${checked.issues}`;
-    throw refuse('bad-input', message, checked.details);
-  }
-  const { input, bytes } = acceptedInput(workflow.name, checked.value, ports);
+  const misfit = `input does not fit workflow '${workflow.name}'`;
+  const value = await fitting(workflow.input, request.input, 'bad-input', misfit);
+  const { input, bytes } = acceptedInput(workflow.name, value, ports);
   const { idempotencyKey: key, tags, replaces, callbackUrl, by } = request;
   if (callbackUrl !== undefined && !scheduler.notifies) throw noCallbackUrls();
   const people = firstPeople(scheduler, workflow.plan, by);
@@ -283,18 +280,16 @@ function acceptedInput(
   value: unknown,
   ports: Ports,
 ): { readonly input: Json; readonly bytes: number } {
-  const made = asJson(value, jsonLimitsOf(ports));
-  if ('problem' in made) {
-    throw refuse(
-      'bad-input',
-      `the input of workflow '${workflow}', as its schema makes it: ${cut(made.problem, 200)}`,
-    );
-  }
-  const bytes = utf8Bytes(JSON.stringify(made.json));
+  const input = madeJson(
+    value,
+    ports,
+    'bad-input',
+    `the input of workflow '${workflow}', as its schema makes it,`,
+  );
+  const bytes = utf8Bytes(JSON.stringify(input));
   // Measures after the schema has filled in its defaults.
-  const most = mostValueBytes(ports);
-  if (bytes <= most) return { input: made.json, bytes };
-  throw refuse('too-large', `the input has ${bytes} bytes; at most ${most} are allowed`);
+  refuseLonger('input', bytes, mostValueBytes(ports));
+  return { input, bytes };
 }
 
 /**

@@ -54,3 +54,9 @@ it('leaves to the whole schema what its parts check asynchronously', async () =>
     details: { issueCount: 3_000 },
   });
 });
+
+it('counts a schema whose check never ends as one that throws', async () => {
+  const endless = z.string().check(z.refine(() => new Promise<boolean>(() => undefined)));
+  const issues = 'the schema itself threw Error: an asynchronous check of it does not end within 0.02 s';
+  expect(await check(endless, 'x', 20)).toMatchObject({ issues, threw: true });
+});

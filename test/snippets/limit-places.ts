@@ -118,6 +118,7 @@ export const LIMIT_PLACES: readonly (readonly [what: string, file: string, code:
     'nodes: 300_000',
   ],
   ['different keys of such a value', 'lib/core/values/json.ts', 'keys: 50_000'],
+  ['an asynchronous check of a schema', 'lib/engine/schema.ts', 'SETTLES_WITHIN_MS = 10_000'],
   [
     'idempotency key, command id',
     'lib/api/requests.ts',

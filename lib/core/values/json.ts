@@ -268,7 +268,20 @@ export function isPlainObject(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-const UTF8 = new TextEncoder();
-
 /** The bytes of a text in UTF-8, as stores and queues count them; half of a pair counts as U+FFFD. */
-export const utf8Bytes = (text: string): number => UTF8.encode(text).byteLength;
+export function utf8Bytes(text: string): number {
+  // Finds most texts in ASCII, several times as fast as it counts: one may have 16 MB.
+  if (!/[\u0080-\uffff]/.test(text)) return text.length;
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    // A pair has four bytes: one for each unit, as above, and two more.
+    bytes += unit < 0x800 ? 1 : 2;
+    if (isPair(unit, text.charCodeAt(at + 1))) at += 1;
+  }
+  return bytes;
+}
+
+const isPair = (unit: number, next: number): boolean =>
+  unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000;
