@@ -71,6 +71,31 @@ const overwriting: Planted = (ports) => {
   return { ...ports, store: wrap(ports.store, { write }) };
 };
 
+/** A mailbox has no wake time: only the sender evaluates the execution. */
+const unwoken: Planted = (ports) => {
+  const { mailboxes } = ports;
+  if (mailboxes === undefined) return ports;
+  const accept: typeof mailboxes.accept = (mailbox, message) => {
+    const { wakeAt: _, ...rest } = mailbox;
+    return mailboxes.accept(rest, message);
+  };
+  return { ...ports, mailboxes: wrap(mailboxes, { accept }) };
+};
+
+/** A process that has read a mailbox takes a message from it, whatever has been sent since. */
+const overtaking: Planted = (ports) => {
+  const { mailboxes } = ports;
+  const write: Ports['store']['write'] = async (given) => {
+    const { taken } = given;
+    if (taken === undefined) return ports.store.write(given);
+    const { executionId, life } = taken.mailbox;
+    const { version = 0 } = (await mailboxes?.readMailbox(executionId, life)) ?? {};
+    const mailbox = { ...taken.mailbox, version: version + 1 };
+    return ports.store.write({ ...given, taken: { ...taken, mailbox } });
+  };
+  return { ...ports, store: wrap(ports.store, { write }) };
+};
+
 /** @property run the scene in which it is found */
 export const PLANTS = {
   laneVersion: {
@@ -93,6 +118,12 @@ export const PLANTS = {
     rule: 'a round is recorded on the version that was read',
     run: 'rounds-overtaken',
     plant: overwriting,
+  },
+  mailWake: { rule: 'a message that was sent has a wake time', run: 'mail-killed', plant: unwoken },
+  mailVersion: {
+    rule: 'a message is taken on the mailbox that was read',
+    run: 'mail-killed-overtaken',
+    plant: overtaking,
   },
 } as const satisfies Readonly<
   Record<string, { readonly rule: string; readonly run: string; readonly plant: Planted }>

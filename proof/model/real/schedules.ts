@@ -31,6 +31,8 @@ export interface Seen {
   readonly world: MemoryWorld;
   /** All executions, ordered by id. */
   readonly all: readonly Snapshot[];
+  /** How many processes are under way. */
+  readonly underWay: number;
 }
 
 /** One run of a scene, from its start. */
@@ -53,16 +55,18 @@ const aboutOf = (name: string): string => name.slice(name.lastIndexOf(' '));
 
 /**
  * All possible beginnings that no process has begun; if none need begin, time passes to the next wake time.
+ * @param others wake times beside those of executions
  */
 export function orTime(
   world: MemoryWorld,
   all: readonly Snapshot[],
   busy: readonly string[],
   possible: readonly Beginning[],
+  others: readonly number[] = [],
 ): readonly Beginning[] {
   const free = possible.filter(({ name }) => !busy.some((other) => aboutOf(other) === aboutOf(name)));
   if (busy.length > 0 || free.some(({ isFault }) => isFault !== true)) return free;
-  const wakes = all.flatMap(({ execution: { wakeAt } }) => wakeAt ?? []);
+  const wakes = [...all.flatMap(({ execution: { wakeAt } }) => wakeAt ?? []), ...others];
   if (wakes.length === 0) return free;
   return [...free, { name: 'time', begin: async () => world.clock.advanceTo(Math.min(...wakes)) }];
 }
@@ -156,18 +160,28 @@ export class Run {
   }
 
   async seen(): Promise<Seen> {
-    this.#seen ??= { world: this.world, all: await snapshotsIn(this.world) };
+    const underWay = this.processes.length;
+    this.#seen ??= { world: this.world, all: await snapshotsIn(this.world), underWay };
     return this.#seen;
   }
 
   async key(): Promise<string> {
-    const { lanes } = this.world;
+    const { lanes, store } = this.world;
     const under = this.processes
       .map(({ name, answers, pending }) => `${baseOf(name)} ${pending.length} ${answers.join()}`)
       .toSorted();
     return [
       textOf((await this.seen()).all),
       textOf([...lanes.lanes.values()].map((lane) => [lane, lanes.inQueue(lane.lane)])),
+      textOf(
+        store.mailboxes
+          .found()
+          .map(({ executionId, life, message }) =>
+            message === undefined
+              ? store.mailboxes.readMailbox(executionId, life)
+              : store.mailboxes.readMessage(executionId, life, message),
+          ),
+      ),
       `${this.world.clock.now()} ${this.kills} ${this.overtakings} ${this.scene.memory()}`,
       baseOf(this.current),
       ...under,
@@ -220,12 +234,13 @@ export class Run {
     const busy = this.processes.map((one) => baseOf(one.name));
     const all = this.scene.beginnings(await this.seen(), busy);
     const process = new Process(`${name}#${(this.begun += 1)}`);
-    const { store, lanes, clock, ...others } = this.world;
+    const { store, lanes, mailboxes, clock, ...others } = this.world;
     const [base = ''] = name.split(' ');
     const ports = this.#planted({
       ...others,
       store: process.through(store),
       lanes: process.through(lanes),
+      mailboxes: process.through(mailboxes),
       clock: { now: clock.now, sleep: async () => undefined },
       random: { id: () => `${base}qq${(this.#ids += 1)}qq`, number: () => 0.5 },
     });

@@ -1,6 +1,6 @@
 /** Mutants of messages to executions: one for each sentence of their rules. */
 
-import { jest, type Mutant, simulated } from '../mutant.ts';
+import { jest, model, type Mutant, simulated } from '../mutant.ts';
 
 export const MESSAGES: readonly Mutant[] = [
   {
@@ -134,6 +134,16 @@ export const MESSAGES: readonly Mutant[] = [
       },
     ],
     killer: jest('engine/messages', 'keeps its wake time where another message came'),
+  },
+  {
+    id: 'wake-time-goes-first',
+    rule: 'S12 the wake time of a mailbox goes after its evaluation',
+    bug: 'The wake time of a mailbox is removed, and the process that did so dies before it takes a message.',
+    file: 'lib/engine/reconcile.ts',
+    find: '  try {\n    const state = await passes(',
+    replace:
+      '  try {\n    if (start.mailbox !== undefined) await withoutWakeTime(ports, start.mailbox);\n    const state = await passes(',
+    killer: model('mail-killed'),
   },
   {
     id: 'message-taken-on-an-old-read',

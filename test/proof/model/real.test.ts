@@ -1,6 +1,6 @@
 /**
- * Checks the real engine under every order of calls in the smallest scenes of lanes and rounds, and that
- * without any one of their rules the search finds a violation. Larger ones: `npm run model`.
+ * Checks the real engine under every order of calls in the smallest scenes of lanes, rounds and messages, and
+ * that without any one of their rules the search finds a violation. Larger ones: `npm run model`.
  */
 
 import { PLANTS } from '../../../proof/model/real/plants.ts';
@@ -23,6 +23,7 @@ it.each([
   ['laneVersion', 'N1 2 act in a lane of 1'],
   ['laneEnd', 'N1 3 act in a lane of 2'],
   ['roundPlace', 'S10 canceled, and a round goes on'],
+  ['mailWake', "L1 a step waits beside 'm2', and no process comes"],
   ['roundVersion', 'S10 succeeded, and a round goes on'],
 ])('without the rule "%s" it finds that %s', async (name, problem) => {
   const { run } = PLANTS[name as keyof typeof PLANTS];
