@@ -88,7 +88,7 @@ export class Notifications extends Construct {
         [ENV.notificationQueue]: this.queue.queueUrl,
       },
     });
-    this.function.addEventSourceMapping('News', {
+    this.function.addEventSourceMapping('Notifications', {
       eventSourceArn: this.queue.queueArn,
       batchSize: 10,
       reportBatchItemFailures: true,
