@@ -184,7 +184,6 @@ const workflowOf = (host: Host, at: number): Workflow => {
     sending,
     rare,
   } = host;
-  const { file } = host.external;
   const isChain = carried !== undefined && choice.chance(chainedShare(host));
   const chain = isChain ? inChain(randomPlan(choice, `simulated-${at}`, 0, CHAINED)) : undefined;
   // A plan without agent steps would make an empty chain.
@@ -201,15 +200,12 @@ const workflowOf = (host: Host, at: number): Workflow => {
   const tolerant =
     tolerance === undefined ? contained : withTolerance(contained, tolerance, emphasis === TOLERANT);
   const asking = cast === undefined ? tolerant : cast.withApprovals(tolerant);
-  const sent = sending === undefined || file !== undefined ? asking : withMessages(asking, sending);
+  const sent = sending === undefined ? asking : withMessages(asking, sending);
   const timed = times === undefined ? sent : withTimes(sent, times);
   const followed = onFailure === undefined ? timed : withOnFailure(timed, onFailure);
   const reminded = reminders === undefined ? followed : withReminders(followed, reminders);
   const taking = accepting === undefined ? reminded : withAcceptance(reminded, accepting);
-  const repeated =
-    repeating === undefined
-      ? taking
-      : withRounds(taking, repeating, file === undefined ? sending : undefined);
+  const repeated = repeating === undefined ? taking : withRounds(taking, repeating, sending);
   const beating = beats === undefined ? repeated : withBeats(repeated, beats);
   const waiting = waits === undefined ? beating : withShortWait(beating, waits);
   const whole = rare === undefined ? waiting : withRareOptions(waiting, rare);

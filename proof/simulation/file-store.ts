@@ -11,9 +11,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { executionKey } from '../../lib/aws/dynamo-items.ts';
+import { dynamoMailboxes } from '../../lib/aws/dynamo-mailboxes.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import type { Due, Page, Store } from '../../lib/core/ports.ts';
+import type { Due, Mailboxes, Page, Store } from '../../lib/core/ports.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { knownExecutions } from '../../serve/known-executions.ts';
 import { type Database, openDatabase, TABLE_NAME } from '../../serve/sqlite/client.ts';
@@ -24,6 +25,7 @@ export class FileStore {
   readonly #shards: number;
   readonly #index: WorldIndex;
   readonly #differs: (problem: string) => void;
+  readonly #mailboxes: Mailboxes;
   #store: Store;
   #asked = 0;
 
@@ -31,6 +33,8 @@ export class FileStore {
     this.#shards = shards;
     this.#index = index;
     this.#differs = differs;
+    const tables = { table: TABLE_NAME, wakeShards: shards };
+    this.#mailboxes = dynamoMailboxes(this.#database.client, tables, async () => undefined);
     this.#store = this.#opened();
   }
 
@@ -39,9 +43,9 @@ export class FileStore {
     return this.#asked > 0;
   }
 
-  ask<Answer>(call: (store: Store) => Promise<Answer>): Promise<Answer> {
+  ask<Answer>(call: (store: Store, mailboxes: Mailboxes) => Promise<Answer>): Promise<Answer> {
     this.#asked += 1;
-    const answer = call(this.#store).finally(() => {
+    const answer = call(this.#store, this.#mailboxes).finally(() => {
       this.#asked -= 1;
     });
     // Prevents an unhandled rejection, because the calling process may be dead.
@@ -50,9 +54,12 @@ export class FileStore {
   }
 
   /** Makes the same call to the file, and compares its answer with the table's. */
-  same<Answer>(expected: Answer, call: (store: Store) => Promise<Answer>): Promise<Answer> {
-    return this.ask(async (store) => {
-      const answer = await call(store);
+  same<Answer>(
+    expected: Answer,
+    call: (store: Store, mailboxes: Mailboxes) => Promise<Answer>,
+  ): Promise<Answer> {
+    return this.ask(async (store, mailboxes) => {
+      const answer = await call(store, mailboxes);
       const [own, other] = [withInput(answer, expected), withInput(expected, answer)];
       if (!isDeepStrictEqual(own, other)) this.#differs(difference(own, other));
       return answer;

@@ -177,10 +177,11 @@ export const KINDS = [
   'messageEarly',
   'messageInPause',
   'messageTaken',
-  /** A round began with a message; a later try of the round kept the message; a round began without one. */
+  /** A round began with a message; a later try kept it; a round began without one, or had no room for one. */
   'messageInRound',
   'messageKept',
   'roundWithoutMessage',
+  'roundTooLarge',
   'messageOfDead',
   'messageAfterRetry',
   'messageSeenLate',

@@ -6,11 +6,19 @@
  * (`traits.ts`), the judgement (`oracle-mail.ts`). It draws from its own random stream.
  */
 
-import { messagesOf, type Plan, type PlanStep, type ReceiveStep } from '../../lib/core/plan/plan.ts';
+import {
+  graphOf,
+  messagesIn,
+  messagesOf,
+  type Plan,
+  type PlanStep,
+  type ReceiveStep,
+} from '../../lib/core/plan/plan.ts';
 import { isTerminal } from '../../lib/core/records/state.ts';
 import { isSteadfastError } from '../../lib/core/values/errors.ts';
 import { sendMessage } from '../../lib/scheduler/messages.ts';
 import type { Choice } from './plans.ts';
+import { bodyOf, largeId } from './mail-book.ts';
 import { wantedRounds } from './rounds.ts';
 import { type Host, kill, planOf, type Process, schedulerFor } from './process.ts';
 
@@ -66,7 +74,7 @@ const LOOK_EVERY_MS = 60_000;
 /** Senders read all executions from time to time, and send messages to some. */
 export function startSenders(host: Host): void {
   const { events, external, sending } = host;
-  if (sending === undefined || external.file !== undefined) return;
+  if (sending === undefined) return;
   watch(host);
   const look = (): void => {
     for (const id of external.table.ids()) consider(host, sending, id);
@@ -98,9 +106,21 @@ function consider(host: Host, sending: Choice, id: string): void {
   if (!isOver && mail.countOf(id, life) >= taking + TOO_MANY) return;
   if (!sending.chance(isOver ? LATE_SHARE : SENT_SHARE)) return;
   const latest = sending.chance(AGAIN_SHARE) ? mail.latestOf(id, life) : undefined;
-  const messageId = latest?.id ?? mail.newId();
   const name = latest?.name ?? sending.pick(names);
-  send(host, sending, { id, life, messageId, name });
+  send(host, sending, { id, life, messageId: latest?.id ?? newId(host, plan, name), name });
+}
+
+/** One in so many messages that only rounds take is too large for each of them. */
+const LARGE_EVERY = 4;
+
+/** The id of a new message; no message is too large where a round's input is stored outside the table. */
+function newId({ external, mail }: Host, plan: Plan, name: string): string {
+  const id = mail.newId();
+  const isForRounds = graphOf(plan).receives.every(
+    (step) => step.kind === 'child' || !messagesIn(step).includes(name),
+  );
+  const isLarge = external.values === undefined && isForRounds && Number(id.slice(1)) % LARGE_EVERY === 0;
+  return isLarge ? largeId(id) : id;
 }
 
 /** How many messages the step takes. */
@@ -121,7 +141,7 @@ function send(host: Host, sending: Choice, sent: Sent): void {
   const { events, faults, kinds, mail } = host;
   const { id, messageId, name } = sent;
   let isAnswered = false;
-  const request = { name, body: { of: messageId }, id: messageId };
+  const request = { name, body: bodyOf(messageId), id: messageId };
   sendMessage(schedulerFor(host), { executionId: id }, request).then(
     (accepted) => {
       isAnswered = true;

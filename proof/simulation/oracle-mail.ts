@@ -2,36 +2,26 @@
  * Judges messages to executions by a book of accepted messages, with true times, and of their use.
  *
  * Owns: M1 accepted messages exist; M2 an id counts once; M3 each message is taken once, in order, with its
- * body; M6 messages in time are taken, later ones are not; L1 without faults, no message is left while a step
+ * body, also by a round that it makes too large to begin; M6 messages in time are taken, later ones are not;
+ * M7 a step that fails because of a message names it; L1 without faults, no message is left while a step
  * waits for it. Does not own: when a step's time is over (`oracle-turns.ts`, `oracle-times.ts`).
  */
 
-import type { ChildStep, Plan, PlanStep, ReceiveStep } from '../../lib/core/plan/plan.ts';
+import type { ChildStep, Plan, ReceiveStep } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { ExecutionMessage, Mailbox } from '../../lib/core/records/mailbox.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { RoundsSoFar } from '../../lib/core/records/children.ts';
 import type { Step } from '../../lib/core/records/state.ts';
-import type { Mailboxes, WriteResult } from '../../lib/core/ports.ts';
+import type { WriteResult } from '../../lib/core/ports.ts';
 import type { MailboxTable } from '../../lib/memory/mailboxes.ts';
 import type { MemoryTable } from '../../lib/memory/table.ts';
 import { messageIn, roundAwaited, roundOverAt, waitsSince } from './awaited-rounds.ts';
 import type { KindCounts } from './kinds.ts';
+import { bodyOf, type Booked, firsts, isTooLarge, isWaiting, type Taking } from './mail-book.ts';
 import { overTimeAt, turnOf } from './oracle-turns.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 import type { Process } from './process.ts';
-
-interface Booked {
-  readonly id: string;
-  readonly name: string;
-  readonly order: number;
-  /** The message's recorded time. */
-  readonly at: number;
-  /** The true time of its write. */
-  readonly trueAt: number;
-  readonly by: Process;
-  taken?: string;
-}
 
 interface Eyes {
   readonly table: MemoryTable;
@@ -56,6 +46,9 @@ const LOOKED_AFTER_MS = 150_000;
 /** Whether a value in a round's input is lost, so that the step fails before the round begins. */
 const isRestLost = (from: RoundsSoFar | undefined, to: RoundsSoFar | undefined): boolean =>
   to?.inputAt !== undefined && to.inputAt.id === from?.inputAt?.id;
+
+/** Whether the round's input is stored outside the table, where it may be larger. */
+const keepsApart = (to: RoundsSoFar | undefined): boolean => to?.inputAt !== undefined;
 
 export class OracleMail {
   readonly #eyes: Eyes;
@@ -126,17 +119,6 @@ export class OracleMail {
     const known = all.find((one) => one.id === messageId && one.order === order);
     if (id !== messageId || known === undefined)
       this.#violate(executionId, `M1 message ${order} of ${life} was accepted, and is not there`);
-  }
-
-  /** A process's access to the mailboxes. @param reach a call to the store, which takes time and may fail */
-  portOf(process: Process, reach: <Answer>(execute: () => Answer) => Promise<Answer>): Mailboxes {
-    const { table } = this;
-    return {
-      readMailbox: (id, life) => reach(() => table.readMailbox(id, life)),
-      readMessage: (id, life, message) => reach(() => table.readMessage(id, life, message)),
-      accept: (mailbox, message) => reach(() => this.accept(mailbox, message, process)),
-      writeMailbox: (mailbox) => reach(() => table.writeMailbox(mailbox)),
-    };
   }
 
   /** Executes a write, and judges it. */
@@ -214,14 +196,23 @@ export class OracleMail {
       if (is.status === 'running')
         problems.push(`M3 a round of '${step.name}' begins before it has its message`);
     if (write.taken !== undefined) {
+      if (is.failure?.code === 'input-too-large') return this.#judgeTooLarge(problems, mail, by, is);
       kinds.messageInRound += 1;
       if (to?.awaits !== undefined)
         problems.push(`M3 a round of '${step.name}' still waits for what it took`);
-      const taken = isRestLost(from, to) ? { of: write.taken.message.id } : body;
+      const { id } = write.taken.message;
+      if (isTooLarge(from?.input, id) && !keepsApart(to))
+        problems.push(`M3 a round of '${step.name}' begins with '${id}', which is too large`);
+      const taken = isRestLost(from, to) ? bodyOf(id) : body;
       return this.#judgeTaken(problems, mail, by, { body: taken, received: to?.received });
     }
     if (to?.received !== undefined)
       problems.push(`M3 a round of '${step.name}' has a message that nothing took`);
+    const known = before.steps[step.name]?.failure?.code;
+    const isUnfit =
+      is.status === 'failed' && is.failure?.code === 'input-too-large' && known !== is.failure.code;
+    if (isUnfit && !isTooLarge(from?.input))
+      problems.push(`M3 '${step.name}' fails because of a message, and does not use it up`);
     const isWithout = is.status === 'running' && to?.awaits === undefined;
     if (!isWithout && is.failure?.code !== 'no-message') return;
     kinds.roundWithoutMessage += 1;
@@ -231,11 +222,27 @@ export class OracleMail {
       problems.push(`M6 a round of '${step.name}' begins without a message`);
   }
 
+  /** Checks that a step which fails because of a message has used it up, names it, and had no room for it. */
+  #judgeTooLarge(problems: string[], mail: MailWrite, by: Taking, is: Step): void {
+    const { before, write } = mail;
+    const { id = '' } = write.taken?.message ?? {};
+    const rounds = is.children?.rounds;
+    this.#eyes.kinds.roundTooLarge += 1;
+    if (!isTooLarge(before.steps[by.name]?.children?.rounds?.input, id))
+      problems.push(`M3 a round of '${by.name}' has room for '${id}', and fails because of it`);
+    if (is.status !== 'failed' || is.failure?.message.includes(`'${id}'`) !== true)
+      problems.push(`M7 '${by.name}' is ${is.status}, and does not say that '${id}' is too large`);
+    if (rounds?.received !== undefined || rounds?.awaits === undefined)
+      problems.push(`M3 a round of '${by.name}' begins with '${id}' that it has no room for`);
+    this.#judgeTaken(problems, mail, by);
+  }
+
+  /** @param is what the step's record says of the message; absent for a message that was only used up */
   #judgeTaken(
     problems: string[],
     { before, write }: MailWrite,
     step: Taking,
-    is: { readonly body: unknown; readonly received: Step['received'] },
+    is?: { readonly body: unknown; readonly received: Step['received'] },
   ): void {
     const { kinds } = this.#eyes;
     const { id, life, status, epoch } = before.execution;
@@ -249,9 +256,9 @@ export class OracleMail {
     if (first !== undefined && first.order < known.order)
       problems.push(`M3 '${message.id}' is taken before '${first.id}'`);
     if (known.name !== step.message) problems.push(`M3 '${step.name}' takes a message '${known.name}'`);
-    if (JSON.stringify(is.body) !== JSON.stringify({ of: message.id }))
+    if (is !== undefined && JSON.stringify(is.body) !== JSON.stringify(bodyOf(message.id)))
       problems.push(`M3 '${step.name}' has another body than '${message.id}'`);
-    if (is.received?.id !== message.id || message.body !== undefined)
+    if ((is !== undefined && is.received?.id !== message.id) || message.body !== undefined)
       problems.push(`M3 the records do not say who took '${message.id}'`);
     if (status !== 'running' && status !== 'waiting') problems.push(`M6 a message is taken while ${status}`);
     const left = mailbox.entries.map((one) => one.id).join();
@@ -329,31 +336,4 @@ export class OracleMail {
   #violate(about: string, problem: string): void {
     this.#eyes.violate(about, problem);
   }
-}
-
-/** A step, or a round of a step, that takes a message of this name until `overAt`. */
-interface Taking {
-  readonly name: string;
-  readonly message: string;
-  readonly overAt: number | undefined;
-}
-
-/** Whether the step, or a round of it, waits for a message. */
-const isWaiting = (step: PlanStep, name: string, state: Snapshot): boolean =>
-  roundAwaited(step, state)?.name === name || isReceiving(step, name, state);
-
-const isReceiving = (step: PlanStep, name: string, state: Snapshot): boolean =>
-  step.kind === 'receive' &&
-  step.message === name &&
-  turnOf(step, state) !== undefined &&
-  (state.steps[step.name]?.status ?? 'ready') === 'ready';
-
-/** The first untaken message of each name. */
-function firsts(book: readonly Booked[]): Booked[] {
-  const seen = new Set<string>();
-  return book.filter(({ name, taken }) => {
-    if (taken !== undefined || seen.has(name)) return false;
-    seen.add(name);
-    return true;
-  });
 }

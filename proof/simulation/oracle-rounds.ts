@@ -13,6 +13,7 @@ import { type Execution, hasEnd, type Step } from '../../lib/core/records/state.
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
 import { childrenOf, type Others } from './families.ts';
 import type { KindCounts } from './kinds.ts';
+import { bodyOf } from './mail-book.ts';
 import { MARK, wantedRounds } from './rounds.ts';
 
 type Repeated = ChildStep & { readonly rounds: Rounds };
@@ -69,7 +70,7 @@ function judgeRoundMessage(
   if (canonicalJson(rounds?.input ?? null) !== canonicalJson(input))
     problems.push(`M3 round ${id} is given another input than is recorded`);
   const { message = null } = (input ?? {}) as { readonly message?: Json };
-  const taken = rounds?.received === undefined ? null : { of: rounds.received.id };
+  const taken = rounds?.received === undefined ? null : bodyOf(rounds.received.id);
   if (canonicalJson(message) !== canonicalJson(taken))
     problems.push(`M3 round ${id} is given another message than it took`);
 }

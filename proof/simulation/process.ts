@@ -49,6 +49,7 @@ import type { Ledger } from './ledger.ts';
 import type { Delivery } from './messages.ts';
 import type { EffectOrder } from './oracle-order.ts';
 import { lanesOf } from './lanes.ts';
+import { mailboxesOf } from './mail-port.ts';
 import type { OracleMail } from './oracle-mail.ts';
 import type { OracleLanes } from './oracle-lanes.ts';
 import { wakeUpsOf } from './known-presence.ts';
@@ -304,7 +305,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly bulks?: Bulks;
   readonly rates: Rates;
   readonly lanes: Lanes;
-  readonly mailboxes?: Mailboxes;
+  readonly mailboxes: Mailboxes;
   readonly largeValues?: LargeValues;
   readonly #host: Host;
   readonly #process: Process;
@@ -319,14 +320,13 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     this.clock = new ProcessClock(host, process);
     this.random = host.external.random;
     this.wakeUps = wakeUpsOf(host, ask, (execute) => call(host, process, execute));
-    const { rates } = host.external;
+    const { rates, values } = host.external;
     this.rates = {
       read: (agent) => ask(() => rates.read(agent)),
       write: (record) => ask(() => rates.write(record)),
     };
     this.lanes = lanesOf(host.external.lanes, host.lanes, ask);
-    if (host.external.file === undefined) this.mailboxes = host.mail.portOf(process, ask);
-    const { values } = host.external;
+    this.mailboxes = mailboxesOf(host.mail, process, ask, host.external.file);
     if (values !== undefined) this.largeValues = values.portOf((execute) => call(host, process, execute));
     if (host.bulks !== undefined) this.bulks = host.bulks.portOf(host, process);
   }

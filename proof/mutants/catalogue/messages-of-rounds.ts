@@ -1,6 +1,6 @@
 /** Mutants of rounds that begin with messages: one for each sentence of their rules. */
 
-import { jest, type Mutant } from '../mutant.ts';
+import { jest, type Mutant, simulated } from '../mutant.ts';
 
 const ROUNDS = 'lib/core/waiting/rounds.ts';
 const here = (test: string) => jest('core/waiting/rounds-with-messages', test);
@@ -50,6 +50,24 @@ export const MESSAGES_OF_ROUNDS: readonly Mutant[] = [
     find: '      taken: takenFrom(found, name, event),\n',
     replace: "      ...(step.status === 'failed' ? {} : { taken: takenFrom(found, name, event) }),\n",
     killer: here('makes its input too large'),
+  },
+  {
+    id: 'round-with-too-large-a-message',
+    rule: 'M3 a round does not begin with a message that it has no room for',
+    bug: 'A round begins with a message for which its input has no room.',
+    file: ROUNDS,
+    find: '  if (failure !== undefined) return neverBegun(record, inputs, failure, true);\n',
+    replace: '',
+    killer: simulated(13),
+  },
+  {
+    id: 'too-large-message-unnamed',
+    rule: 'M7 what fails because of a message names it',
+    bug: 'A step fails because of a message, and nobody learns which one was used up.',
+    file: ROUNDS,
+    find: 'tooLarge(input, state, received?.id, body)',
+    replace: 'tooLarge(input, state)',
+    killer: simulated(13),
   },
   {
     id: 'too-large-for-any-round',

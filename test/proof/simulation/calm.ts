@@ -28,7 +28,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   rare: undefined,
   sending: undefined,
   mail: new OracleMail({
-    table: new MemoryTable(),
+    table: external.table,
     kinds: noKinds(),
     now: () => 0,
     violate: () => undefined,

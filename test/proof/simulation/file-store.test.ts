@@ -9,6 +9,7 @@ import { memoryLanes } from '../../../lib/memory/lanes.ts';
 import { memoryBreakers, memoryPresences, memoryRates } from '../../../lib/memory/side-records.ts';
 import { EventQueue } from '../../../proof/simulation/events.ts';
 import { FileStore } from '../../../proof/simulation/file-store.ts';
+import { mailboxesOf } from '../../../proof/simulation/mail-port.ts';
 import { choiceOf } from '../../../proof/simulation/plans.ts';
 import { newProcess } from '../../../proof/simulation/process.ts';
 import { ProcessStore } from '../../../proof/simulation/process-store.ts';
@@ -38,10 +39,12 @@ async function overFile(input: ReturnType<typeof anExecution>['input']) {
     random: { id: () => '', number: () => 0 },
     note: () => undefined,
   });
-  const store = new ProcessStore(host, async (execute) => execute(), newProcess(host, 1));
+  const process = newProcess(host, 1);
+  const store = new ProcessStore(host, async (execute) => execute(), process);
+  const mailboxes = mailboxesOf(host.mail, process, async (execute) => execute(), file);
   const execution = anExecution({ input });
   await store.create(execution);
-  return { store, table, file, problems, execution };
+  return { store, mailboxes, table, file, problems, execution };
 }
 
 it.each([
@@ -63,6 +66,29 @@ it.each([
   expect((await store.read(id))?.execution).toMatchObject({ version: 2, input });
   expect(table.read(id)?.execution.input).toEqual(input);
   expect(problems).toEqual([]);
+  file.close();
+});
+
+it('a message is accepted and taken in the file, too', async () => {
+  const { store, mailboxes, table, file, problems, execution } = await overFile({});
+  const { id: executionId, life } = execution;
+  const message = { executionId, life, id: 'm', name: 'paid', order: 1, at: 5, body: { of: 'm' } };
+  const entry = { order: 1, name: 'paid', id: 'm', at: 5, bytes: 10 };
+  const mailbox = { executionId, life, version: 1, writeId: 'w-1', entries: [entry], accepted: 1 };
+  expect(await mailboxes.accept(mailbox, message)).toBe('written');
+  expect(await mailboxes.accept({ ...mailbox, writeId: 'w-2' }, message)).toBe('conflict');
+  expect(await mailboxes.readMailbox(executionId, life)).toEqual(mailbox);
+  const { body: _, ...kept } = message;
+  const taken = {
+    mailbox: { ...mailbox, version: 2, writeId: 'w-3', entries: [] },
+    message: { ...kept, taken: { step: 's', at: 6 } },
+  };
+  await store.write({ executionId, step: aStep({ name: 's' }), taken });
+  expect(await mailboxes.readMessage(executionId, life, 'm')).toEqual(taken.message);
+  expect(problems).toEqual([]);
+  table.mailboxes.writeMailbox({ ...taken.mailbox, version: 3, accepted: 7 });
+  await mailboxes.readMailbox(executionId, life);
+  expect(problems).toEqual([expect.stringMatching('the file answers')]);
   file.close();
 });
 
