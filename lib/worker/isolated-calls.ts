@@ -11,16 +11,14 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { writeFileSync } from 'node:fs';
-import { inspect } from 'node:util';
 import { Worker as Thread } from 'node:worker_threads';
 import type { AttemptContext, AttemptLog, Implementation, Verdict } from '../core/plan/agent.ts';
 import type { Mode } from '../core/records/state.ts';
 import { isAdvance } from '../core/step/lease.ts';
-import { isError, markOf, TransientError } from '../core/values/errors.ts';
-import { defined } from '../core/values/defined.ts';
-import { BUG, bugText, isBug } from '../core/values/bug.ts';
+import { TransientError } from '../core/values/errors.ts';
 import { failureOf, readable } from '../core/values/failure.ts';
 import { keptOf } from '../core/values/json.ts';
+import { Lines, short, thrownBy } from './isolated-lines.ts';
 import { MARK } from './process-group.ts';
 import {
   type Answered,
@@ -92,39 +90,11 @@ const outbox = new Outbox<Word>((all) => {
   if (process.connected) send?.(all, undefined, undefined, unsent);
 });
 
-/** Longer than any of these is kept. */
-const MOST_WORD = 4_096;
-/** A name, code or token: the caller cuts it further. */
-const short = (text: string): string => text.slice(0, MOST_WORD);
-
-/** Describes what was thrown: an error of Node's or of another realm, or any other value. */
-function thrownBy(thrown: unknown): Extract<Said, { kind: 'thrown' }> {
-  const error = readable(thrown);
-  // Sends neither class nor cause, because this process evaluates them: only the resulting fields are sent.
-  if (isBug(error)) return { kind: 'thrown', name: short(error.name), message: bugText(error), code: BUG };
-  const { name, code, retryAfter } = Object(error) as Record<string, unknown>;
-  return {
-    kind: 'thrown',
-    ...defined({ mark: markOf(error) }),
-    name: typeof name === 'string' ? short(name) : '',
-    message: failureOf(error).message,
-    ...(typeof code === 'string' ? { code: short(code) } : {}),
-    ...(typeof retryAfter === 'number' ? { retryAfter } : {}),
-    ...(typeof retryAfter === 'string' ? { retryAfter: short(retryAfter) } : {}),
-  };
-}
-
 /**
  * Progress is sent at most this often; an author may report it in each turn of a loop. The rest waits for the
  * pulse.
  */
 const PROGRESS_EVERY_MS = 100;
-/** A line and its fields have at most this many characters each; longer fields are shown as text. */
-const MOST_LOGGED = 262_144;
-/** Fields that cannot be sent as they are become text of at most this length. */
-const MAX_SHOWN = 4_096;
-const shown = (value: unknown): string => inspect(value, { customInspect: false }).slice(0, MAX_SHOWN);
-
 const timeOverAt = ({ timeLeftMs }: { readonly timeLeftMs: number }): number =>
   performance.now() + timeLeftMs;
 
@@ -138,10 +108,15 @@ class Running {
   fault: string | undefined;
   #progress: string | number | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
+  readonly lines: Lines;
 
   constructor(call: Call) {
     this.call = call;
     this.untilAt = timeOverAt(call);
+    this.lines = new Lines((said, onFailed) => {
+      this.#say(said, onFailed);
+      outbox.flush();
+    });
   }
 
   /** Keeps the highest number until it is sent. */
@@ -159,27 +134,6 @@ class Running {
     this.#progress = undefined;
     this.#sentAt = performance.now();
     this.#say({ kind: 'progress', token });
-  }
-
-  /** A line never fails the code that logs it, and is sent before that code goes on. */
-  log(
-    level: keyof AttemptLog,
-    message: string,
-    fields: Readonly<Record<string, unknown>> | Error = {},
-  ): void {
-    const line = {
-      kind: 'log',
-      level,
-      message: typeof message === 'string' ? message.slice(0, MOST_LOGGED) : shown(message),
-    } as const;
-    const asText = (): void => this.#say({ ...line, fields: { shown: shown(fields) } });
-    try {
-      const given = readable(fields) as typeof fields;
-      this.#say({ ...line, fields: isError(given) ? thrownBy(given) : readBack(given, MOST_LOGGED) }, asText);
-    } catch {
-      asText();
-    }
-    outbox.flush();
   }
 
   /** Sends no result for an undo. A verdict that cannot be sent counts as thrown. */
@@ -209,6 +163,7 @@ class Running {
 
   #end(said: Answered, onFailed?: (error: unknown) => void): void {
     this.flush();
+    this.lines.end();
     this.#say(this.fault === undefined ? said : diedOf(this.fault), onFailed);
   }
 
@@ -222,7 +177,7 @@ function contextOf(running: Running): AttemptContext {
   const line =
     (level: keyof AttemptLog): AttemptLog['info'] =>
     (message, fields) =>
-      running.log(level, message, fields);
+      running.lines.log(level, message, fields);
   return {
     ...ctx,
     signal: running.abort.signal as AttemptContext['signal'],
@@ -387,7 +342,10 @@ export function performCalls(
   });
   let rssBytes = 0;
   setInterval(() => {
-    for (const running of underWay.values()) running.flush();
+    for (const running of underWay.values()) {
+      running.flush();
+      running.lines.flush();
+    }
     try {
       rssBytes = process.memoryUsage.rss();
     } catch {

@@ -122,6 +122,23 @@ describe('a call of a process of its own', () => {
     lines.length = 0;
   });
 
+  it.each<[string, number, number]>([
+    ['logs without end', 300_000, 30_000],
+    ['logs long lines', 100, 50],
+  ])('%s: most lines are dropped and counted', async (way, said, most) => {
+    const dropped: number[] = [];
+    let sent = 0;
+    const log = {
+      ...contextOf().log,
+      info: () => void (sent += 1),
+      warn: (_: string, fields: object = {}) => void dropped.push(Number(Object(fields).dropped)),
+    };
+    await answer(way, contextOf({ log }));
+    expect(sent).toBeLessThan(most);
+    expect(dropped.length).toBeGreaterThan(0);
+    expect(dropped.reduce((sum, one) => sum + one, sent)).toBe(said);
+  });
+
   it.each(['too many', 'too many, of no JSON'])('sends not %s', async (way) => {
     const message = expect.stringMatching(/it has more than 300000 values or 50000 different keys/) as string;
     const failure = { code: 'bad-output', message };

@@ -40,6 +40,12 @@ async function odd(way: string, ctx: AttemptContext): Promise<unknown> {
     ctx.progress(long);
     return { texts: Array.from({ length: 40 }, (_, at) => String(at % 10).repeat(1_000_000)) };
   }
+  if (way === 'logs without end') {
+    for (let at = 0; at < 300_000; at += 1) ctx.log.info(`line ${at}`);
+    return {};
+  }
+  if (way === 'logs long lines')
+    for (let at = 0; at < 100; at += 1) ctx.log.info('long', { text: 'x'.repeat(200_000) });
   if (way === 'too many') return { items: Array.from({ length: 160_000 }, (_, at) => ({ at })) };
   if (way === 'too many, of no JSON')
     return { keys: Array.from({ length: 51_000 }, (_, at) => new Map([[at, { [`k${at}`]: new Date() }]])) };
