@@ -169,8 +169,8 @@ it('of a trigger, a client and a test', async () => {
 describe('what authors of other systems write first is named with what to write', () => {
   it('an option by another name', () => {
     refuses(
-      built((w) => w.step('s', one, w.input, { tolerate: true })),
-      "'tolerate' is not an option; write mayFail: true",
+      built((w) => w.step('s', one, w.input, { optional: true })),
+      "'optional' is not an option; write mayFail: true",
     );
     refuses(
       () => retry(3, { initialInterval: '1s' } as never),

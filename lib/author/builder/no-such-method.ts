@@ -6,24 +6,14 @@
 import { nearest } from '../../core/values/nearest.ts';
 import { problem, refusal } from '../checks/refusal.ts';
 
-/** What other engines call it, and its name here. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  activity: 'step',
-  executeActivity: 'step',
-  run: 'step',
-  task: 'step',
-  sleep: 'wait',
-  sleepUntil: 'wait',
-  signal: 'receive',
-  recv: 'receive',
-  waitForSignal: 'receive',
-  waitForEvent: 'receive',
-  executeChild: 'child',
-  startChild: 'child',
-  forEach: 'map',
-  loop: 'repeat',
-  awakeable: 'callback',
-  waitForTaskToken: 'callback',
+/** Names of other engines, by ours. */
+const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  step: ['activity', 'executeActivity', 'run', 'task'],
+  wait: ['sleep'],
+  receive: ['signal', 'recv'],
+  child: ['executeChild'],
+  repeat: ['loop'],
+  callback: ['awakeable'],
 };
 
 /** Puts the builder on a prototype that refuses to have its fields read. */
@@ -33,7 +23,7 @@ export function withoutOthers<Builder extends object>(workflow: string, builder:
     // Inspection, promises and JSON read these properties of any object.
     if (typeof key === 'symbol' || key in Object.prototype || key === 'then' || key === 'toJSON')
       return Reflect.get(Object.prototype, key);
-    const like = (Object.hasOwn(ELSEWHERE, key) ? ELSEWHERE[key] : undefined) ?? nearest(key, names);
+    const like = names.find((name) => ELSEWHERE[name]?.includes(key)) ?? nearest(key, names);
     const instead = like === undefined ? `there are ${names.join(', ')}` : `did you mean w.${like}?`;
     throw refusal(workflow, undefined, problem('unknown-method', `w.${key} does not exist; ${instead}`));
   };

@@ -357,7 +357,7 @@ function codeProblem(options: object): string | undefined {
   const key = ['execute', 'undo', 'probe'].find((one) => typeof Reflect.get(options, one) === 'function');
   return key === undefined
     ? undefined
-    : `'${key}' is a function, and code belongs to the agent's handler: export const handler = it.handler({ ${key}: … })`;
+    : `'${key}' is a function; code belongs to its handler: export const handler = it.handler({ ${key}: … })`;
 }
 
 /** Accepted work is probed, so a recovery may rely on the probe. */

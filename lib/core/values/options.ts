@@ -12,7 +12,7 @@ import { nearest } from './nearest.ts';
 export type KeysOf<Options> = Readonly<Record<keyof Options, true>>;
 export type Keys = Readonly<Record<string, true>>;
 
-/** Names in other systems, or earlier names of ours, and what to write here. */
+/** Names in other systems, and what to write here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   retries: 'recovery: [retry(3)]',
   retry: 'recovery: [retry(3)]',
@@ -21,24 +21,14 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   deadline: "within: '1h'",
   dependsOn: 'after: [step]',
   optional: 'mayFail: true',
-  tolerate: 'mayFail: true',
-  search: "tags: ['orderId']",
-  lane: "concurrency: { key: (input) => input.account, limit: 1, waitWithin: '1h' }",
   maxConcurrency: 'concurrency: 10',
-  atMost: 'maxRounds: 100',
   maxIterations: 'maxRounds: 100',
   startToCloseTimeout: "timeout: '1m'",
   heartbeatTimeout: "lease: '30s'",
-  pickup: "claimWithin: '30s'",
-  settle: "lateEffectWithin: '10s'",
-  maxNoProgress: "progressWithin: '5m'",
-  accepts: "acceptedWithin: '2h'",
   first: "delay: '1s'",
   initialInterval: "delay: '1s'",
   max: "maxDelay: '1m'",
   maximumInterval: "maxDelay: '1m'",
-  redriveOf: 'replaces: executionId',
-  waitMs: "wait: '20s'",
 };
 
 /**

@@ -40,7 +40,7 @@ it('says little, and has all that it needs', () => {
 
 it.each(['execute', 'undo', 'probe'])('refuses the function %s and names the handler', (key) => {
   expect(() => declared({ [key]: () => undefined })).toThrow(
-    `agent 'worker': '${key}' is a function, and code belongs to the agent's handler: export const handler = it.handler({ ${key}: … })`,
+    `agent 'worker': '${key}' is a function; code belongs to its handler: export const handler = it.handler({ ${key}: … })`,
   );
 });
 
