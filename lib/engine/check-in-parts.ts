@@ -12,13 +12,8 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { hasMoreParts } from '../core/values/json-size.ts';
-import { turn } from './long-values.ts';
-
-export interface Issues {
-  /** The first ones, with their paths in the whole value. */
-  readonly first: readonly StandardSchemaV1.Issue[];
-  readonly count: number;
-}
+import { isLong, turn } from './long-values.ts';
+import type { Issues } from './schema.ts';
 
 /** The parts of a schema's `_zod.def`, which Zod documents for libraries. */
 interface Definition {
@@ -62,6 +57,7 @@ export async function issuesInParts(
   value: unknown,
   most: number,
 ): Promise<Issues | undefined> {
+  if (!isLong(value)) return undefined;
   const first: StandardSchemaV1.Issue[] = [];
   let [count, parts] = [0, 0];
   for (const [own, part, at] of partsOf(schema, value, [])) {

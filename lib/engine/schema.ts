@@ -14,8 +14,6 @@ import { failureOf, MAX_FAILURE_CHARS } from '../core/values/failure.ts';
 import { asJson, type Json, JSON_LIMITS, type JsonLimits, LARGE_JSON_LIMITS } from '../core/values/json.ts';
 import { type Misfit, misfitOf, misfitText } from '../core/values/issues.ts';
 import { cut } from '../core/values/text.ts';
-import { issuesInParts, type Issues } from './check-in-parts.ts';
-import { isLong } from './long-values.ts';
 
 type Place = Pick<Ports, 'largeValues'>;
 
@@ -60,6 +58,21 @@ async function settled<Result>(work: Promise<Result>, withinMs: number): Promise
   }
 }
 
+/** Misfits that were found before the whole was checked. */
+export interface Issues {
+  /** The first ones, with their paths in the whole value. */
+  readonly first: readonly StandardSchemaV1.Issue[];
+  readonly count: number;
+}
+
+/**
+ * Checks a long value part by part (`check-in-parts.ts`). Set by `serve`, whose process serves everybody; a
+ * function of AWS has one call at a time, and a smaller bundle.
+ */
+export const inParts: {
+  issues?: (schema: StandardSchemaV1, value: unknown, most: number) => Promise<Issues | undefined>;
+} = {};
+
 /** The most issues that are put into words: a long list of misfits has as many issues. */
 const MAX_NAMED = 100;
 
@@ -74,7 +87,7 @@ export async function check(
 ): Promise<Checked> {
   let result: StandardSchemaV1.Result<unknown>;
   try {
-    const early = isLong(value) ? await issuesInParts(schema, value, MAX_NAMED) : undefined;
+    const early = inParts.issues && (await inParts.issues(schema, value, MAX_NAMED));
     if (early !== undefined) return misfit(early, value);
     const checked = schema['~standard'].validate(value);
     result = 'then' in checked ? await settled(checked, withinMs) : checked;

@@ -1,8 +1,18 @@
 /** Parsing a long body gives other requests turns on the event loop in between. */
 
 import { setImmediate } from 'node:timers/promises';
+import { issuesInParts } from '../../lib/engine/check-in-parts.ts';
+import { inParts } from '../../lib/engine/schema.ts';
 import { memoryValues } from '../../lib/memory/world.ts';
 import { client } from './app.ts';
+
+// `serve` does the same.
+beforeAll(() => {
+  inParts.issues = issuesInParts;
+});
+afterAll(() => {
+  delete inParts.issues;
+});
 
 const { post } = client(undefined, (world) => ({ ...world, largeValues: memoryValues() }));
 /** Makes a body with this many numbers, besides five values and three different keys. */

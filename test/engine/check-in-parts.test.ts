@@ -1,7 +1,15 @@
 /** The check of long values part by part: it finds what the check of the whole finds. */
 
 import * as z from 'zod/mini';
-import { check } from '../../lib/engine/schema.ts';
+import { issuesInParts } from '../../lib/engine/check-in-parts.ts';
+import { check, inParts } from '../../lib/engine/schema.ts';
+
+beforeAll(() => {
+  inParts.issues = issuesInParts;
+});
+afterAll(() => {
+  delete inParts.issues;
+});
 
 const items = (most: number, odd: (at: number) => boolean): unknown[] =>
   Array.from({ length: most }, (_, at) => (odd(at) ? { sku: at } : { sku: 'a', lines: [at] }));
