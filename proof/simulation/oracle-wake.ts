@@ -37,31 +37,36 @@ interface WakeContext extends Looked {
   readonly putOffMs: number;
   /** When a supervisor last noticed the end of an outage, which extends older leases. */
   readonly graceFrom: number;
+  /** The keys of the values that no process can load any more; the table still has these values. */
+  readonly lost: ReadonlySet<string>;
 }
 
 /** @param whole the plan as it is stored, as `state` is */
-export function judgeWake(whole: Plan, state: Snapshot, context: WakeContext): readonly string[] {
+export function judgeWake(whole: Plan, state: Snapshot | undefined, context: WakeContext): readonly string[] {
+  if (state === undefined || isTerminal(state.execution.status)) return [];
   const { status, wakeAt } = state.execution;
-  if (isTerminal(status)) return [];
   if (wakeAt === undefined) return ['S12 an open execution has no wake time'];
-  const { now, mayDie, putOffMs, graceFrom, write } = context;
+  const { now, mayDie, putOffMs, graceFrom, write, lost } = context;
   const horizon = horizonMs(planSeen(whole, state.execution));
   const at = wakeAt - CLOCKS_DIFFER_MS - CALL_MS;
   if (at <= (mayDie && !isSupervised(context) ? now + horizon : now)) return [];
   // A step written in a pause by a process with an older read is evaluated after the pause.
   if (status === 'paused' && write?.execution === undefined) return [];
-  return dueAt(whole, state, at, graceFrom).flatMap((due) => {
-    const { deferred, failure, changedAt = 0 } = state.steps[due.step ?? ''] ?? {};
+  const due = dueAt(whole, state, at, graceFrom);
+  if (due.length === 0) return [];
+  // A process that knows of a lost value does not evaluate a condition that reads it (seed 20975).
+  const knowing = dueAt(whole, { ...state, values: { lost } }, at, graceFrom).map(({ what }) => what);
+  return due.flatMap(({ what, step }) => {
+    if (!knowing.includes(what)) return [];
+    const { deferred, failure, changedAt = 0 } = state.steps[step ?? ''] ?? {};
     // A lost value is still in the table, but a process cannot read it.
     if (isLostFailure(failure)) return [];
     // The process that deferred the work evaluates the execution; if it dies, another process does so within
     // the horizon.
     if (deferred !== undefined && at <= Math.max(changedAt, deferred.at) + horizon) return [];
-    const wasDue = dueAt(whole, state, now + CLOCKS_DIFFER_MS, graceFrom).some(
-      ({ what }) => what === due.what,
-    );
+    const wasDue = dueAt(whole, state, now + CLOCKS_DIFFER_MS, graceFrom).some((one) => one.what === what);
     if (wasDue && at <= now + Math.max(putOffMs, horizon)) return [];
-    return [`S12 ${at - now} ms from now, before the wake time, is due: ${due.what}`];
+    return [`S12 ${at - now} ms from now, before the wake time, is due: ${what}`];
   });
 }
 

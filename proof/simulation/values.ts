@@ -95,6 +95,11 @@ export class WorldValues {
     this.#storedAt.set(key, this.#now());
   }
 
+  /** The keys of the values that are gone for good. */
+  lostKeys(): ReadonlySet<string> {
+    return new Set(this.#lost.keys());
+  }
+
   keys(): readonly string[] {
     return [...this.#objects.keys()];
   }

@@ -240,7 +240,8 @@ export class World {
   #judgeWake(id: string, whole: Plan, looked: Looked): readonly string[] {
     const state = this.#table.read(id);
     const [{ now }, putOffMs] = [this.#host.events, PUT_OFF_MS[this.#options.mode]];
-    return state ? judgeWake(whole, state, { ...looked, now, putOffMs, graceFrom: this.#graceFrom }) : [];
+    const lost = this.#host.external.values?.lostKeys() ?? new Set<string>();
+    return judgeWake(whole, state, { ...looked, now, putOffMs, graceFrom: this.#graceFrom, lost });
   }
 
   #judgeAnnounced(ended: Ended): void {
