@@ -77,7 +77,7 @@ test('a package beside the code of a host is imported with the agent that needs 
  * has the routes and the schemas; the agent of bulk actions, the schemas. The sizes are in docs/COST.md.
  */
 const budgetOf = (name: string): number => BUDGETS[name] ?? 560;
-const BUDGETS: Readonly<Record<string, number>> = { scheduler: 712, starter: 576, bulk: 606 };
+const BUDGETS: Readonly<Record<string, number>> = { scheduler: 712, starter: 575, bulk: 606 };
 /** The additional KB of clients that an author's agent imports for its own service. */
 const AUTHORS_CLIENTS: Readonly<Record<string, number>> = { '@aws-sdk/client-s3': 200 };
 
