@@ -45,6 +45,7 @@ import { type Database, openDatabase, TABLE_NAME } from './sqlite/client.ts';
 import { auditAlways, supervise } from './supervisor.ts';
 import { saidValues } from './said-values.ts';
 import { JUMP_MS, jumpText, SteadyTime } from './steady-time.ts';
+import { outliveStrays } from './stray-errors.ts';
 import { Tokens } from './tokens.ts';
 import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';
@@ -149,8 +150,10 @@ class Running {
   }
 
   async start(address: string, tokens: Tokens): Promise<Server> {
-    const { served, port, beside } = this.#options;
+    const { served, port, beside, isOwnProcess } = this.#options;
+    const { logger } = this.#telemetries.of({ role: 'server' });
     const { roles, loop, ...calls } = await this.#roles();
+    if (isOwnProcess === true && this.#areApart) this.#undo.push(outliveStrays(logger));
     const scheduler = schedulerOf(roles, served.workflows, this.#options.notificationSecret !== undefined);
     this.#hostAgents(roles, loop);
     hostBulk(roles, scheduler);
@@ -163,7 +166,6 @@ class Running {
     const { loops, resumed } = this.#loops(roles, loop, calls);
     loops.push(...this.#schedules(scheduler, roles));
     // No failure in a loop ends the server: it is in the log.
-    const { logger } = this.#telemetries.of({ role: 'server' });
     for (const one of loops)
       one.catch((error: unknown) => logger.error('loop-failed', { detail: sayable(error) }));
     return {

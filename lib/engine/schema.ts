@@ -85,19 +85,18 @@ export async function check(
   value: unknown,
   withinMs: number = SETTLES_WITHIN_MS,
 ): Promise<Checked> {
-  let result: StandardSchemaV1.Result<unknown>;
   try {
     const early = inParts.issues && (await inParts.issues(schema, value, MAX_NAMED));
     if (early !== undefined) return misfit(early, value);
     const checked = schema['~standard'].validate(value);
-    result = 'then' in checked ? await settled(checked, withinMs) : checked;
+    const result = 'then' in checked ? await settled(checked, withinMs) : checked;
+    if (result.issues === undefined) return { value: result.value };
+    return misfit({ first: result.issues.slice(0, MAX_NAMED), count: result.issues.length }, value);
   } catch (error) {
     const { code, message } = failureOf(error);
     const issues = cut(`the schema itself threw ${code}: ${message}`, MAX_FAILURE_CHARS);
     return { issues, details: { issues: [{ path: '', message: issues }] }, threw: true };
   }
-  if (result.issues === undefined) return { value: result.value };
-  return misfit({ first: result.issues.slice(0, MAX_NAMED), count: result.issues.length }, value);
 }
 
 function misfit({ first, count }: Issues, value: unknown): Checked {
@@ -134,9 +133,16 @@ export function madeJson(
   code: string,
   what = 'the output of its schema',
 ): Json {
-  const made = asJson(value, jsonLimitsOf(place));
-  if ('json' in made) return made.json;
-  throw refuse(code, `${what} is not acceptable: ${cut(made.problem, 200)}`);
+  let problem: string;
+  try {
+    const made = asJson(value, jsonLimitsOf(place));
+    if ('json' in made) return made.json;
+    ({ problem } = made);
+  } catch (error) {
+    // A getter, or a proxy, may throw.
+    problem = failureOf(error).message;
+  }
+  throw refuse(code, `${what} is not acceptable: ${cut(problem, 200)}`);
 }
 
 /** @throws SteadfastError `too-large` */

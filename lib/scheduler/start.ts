@@ -159,6 +159,8 @@ export async function startOf(
 ): Promise<Execution> {
   const { ports } = scheduler;
   const { workflow, planHash } = registered;
+  // Before the schema is called, which may change its input.
+  const inputHash = inputHashOf(scheduler, request);
   const misfit = `input does not fit workflow '${workflow.name}'`;
   const value = await fitting(workflow.input, request.input, 'bad-input', misfit);
   const { input, bytes } = acceptedInput(workflow.name, value, ports);
@@ -177,7 +179,7 @@ export async function startOf(
       life: lifeOf(ports.random.id()),
       plan: planHash,
       input,
-      inputHash: inputHashOf(scheduler, request),
+      inputHash,
       ...fairGroupOf(scheduler, workflow.plan, input),
       ...lane,
       ...defined({ tags, replaces, callbackUrl, startedBy: by }),

@@ -1,0 +1,35 @@
+/** Errors in the server's process that nobody catches: a schema's end nobody else's work. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '../../lib/client.ts';
+import { serveProcess, type ServeProcess } from './processes.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'steadfast-stray-'));
+let server: ServeProcess;
+beforeAll(async () => {
+  const stray = join(import.meta.dirname, 'workflows', 'stray');
+  server = await serveProcess([stray, '--data', join(folder, 'state.db')]);
+});
+afterAll(async () => {
+  await server.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it.each([
+  ['forgets an await', 'nothing awaited: Error', /workflows\/stray\/workflow\.ts:\d+/],
+  ['throws in a timer', 'nothing caught: Error', /workflows\/stray\/workflow\.ts:\d+/],
+  ['rejects with a text', 'nothing awaited: ', undefined],
+  ['opens a connection that breaks', 'nothing caught: Error', undefined],
+])('a schema that %s is named in the log, and executions go on', async (mistake, detail, place) => {
+  const client = createClient({ url: server.url });
+  const { executionId } = await client.start('stray', { input: { mistake } });
+  const of = (line: string): Record<string, unknown> => JSON.parse(line) as Record<string, unknown>;
+  const strays = (lines: readonly string[]): Record<string, unknown>[] =>
+    lines.filter((line) => line.includes('"message":"stray-error"')).map(of);
+  const isNamed = (line: Record<string, unknown>): boolean =>
+    String(line['detail']).startsWith(detail) && (place === undefined || place.test(String(line['place'])));
+  await server.wrote((lines) => strays(lines).some(isNamed));
+  expect(await client.waitForEnd(executionId)).toMatchObject({ status: 'succeeded' });
+});

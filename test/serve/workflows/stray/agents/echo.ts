@@ -1,0 +1,5 @@
+/** Does nothing. */
+
+import { echo } from '../workflow.ts';
+
+export const handler = echo.handler({ execute: async () => ({}) });
