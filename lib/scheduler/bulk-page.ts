@@ -246,7 +246,7 @@ async function answerApproval(
     .filter(({ kind, name }) => kind === 'approval' && (step === undefined || name === step))
     .map(({ name }) => name);
   const tell = (name: string): Promise<unknown> =>
-    closeCallback(scheduler, callbackToken(stored.execution, name) ?? '', answer, by);
+    closeCallback(scheduler, callbackToken(stored.execution, name) ?? '', answer, by, createdAt);
   const isAsked = (name: string): boolean => openQuestions(state).some((asked) => asked.step === name);
   const open = names.filter(
     (name) => isAsked(name) && callbackProblem(plan, state, name, createdAt) === undefined,

@@ -17,8 +17,9 @@ import { canMoveStep } from '../core/decisions/change.ts';
 import type { CallbackAnswer } from '../core/decisions/events.ts';
 import { defined } from '../core/values/defined.ts';
 import { canonicalJson, type Json, utf8Bytes } from '../core/values/json.ts';
+import { timeText } from '../core/values/text.ts';
 import { outputIn } from '../core/records/large-values.ts';
-import type { Snapshot } from '../core/records/snapshot.ts';
+import { openQuestions, type Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Step } from '../core/records/state.ts';
 import { callbackProblem } from '../core/questions/callback.ts';
 import { carryOut, reconcile } from '../engine/reconcile.ts';
@@ -35,6 +36,7 @@ const TOKEN = /^([a-z0-9.-]{1,1200})\.([a-z][a-z0-9-]{0,47})\.([A-Za-z0-9-]{1,64
  * needs an answer; `bad-output` (details: the schema's issues), `too-large`; for an approval `not-another`,
  * `not-open`, `unknown-caller`, `too-many-people`
  * @param by absent if the gateway does not say who calls: a callback's token is enough
+ * @param asOf answers only a question that was open then, else `not-asked`: a retry may have asked again
  * @returns who has answered: the first, if the same answer comes again
  */
 export async function closeCallback(
@@ -42,6 +44,7 @@ export async function closeCallback(
   token: string,
   given: CallbackAnswer,
   by?: Caller,
+  asOf?: number,
 ): Promise<{ readonly by?: Caller }> {
   const { ports } = scheduler;
   const [, executionId = '', name = ''] = TOKEN.exec(token) ?? [];
@@ -71,6 +74,11 @@ export async function closeCallback(
         ...who,
       });
     }
+    if (
+      asOf !== undefined &&
+      !openQuestions(counted).some((one) => one.step === name && one.openedAt <= asOf)
+    )
+      throw refuse('not-asked', `step '${name}' was asked again after ${timeText(asOf)}`);
     const acted = await entryOfAnswer(scheduler, counted, step, answer, by);
     const about = { step: name, answer, ...acted, ...defined({ by }) };
     const event = { type: 'callback', ...about, ...inputs } as const;

@@ -312,11 +312,14 @@ export class OracleMail {
       const { status, pauses } = state.execution;
       if (status !== 'running' && status !== 'waiting') continue;
       for (const one of firsts(book)) {
-        const step = plan.steps.find((other) => isWaiting(other, one.name, state));
+        // After a retry, a round takes its message once its execution has its place again (seed 22009).
+        const step = plan.steps.find(
+          (other) => isWaiting(other, one.name, state) && turnOf(other, state) !== undefined,
+        );
         if (step === undefined || this.#left.has(one.id)) continue;
         const resumedAt = pauses?.at(-1)?.endedAt ?? 0;
-        const sinceAt = step.kind === 'child' ? waitsSince(step.name, state) : (turnOf(step, state) ?? 0);
-        const from = Math.max(sinceAt, one.trueAt, healedAt, resumedAt);
+        const sinceAt = step.kind === 'child' ? waitsSince(step.name, state) : 0;
+        const from = Math.max(sinceAt, turnOf(step, state) ?? 0, one.trueAt, healedAt, resumedAt);
         const overAt =
           (step.kind === 'receive' ? this.#overAt(step, state) : roundOverAt(step.name, state)) ?? 0;
         if (now() - from < LOOKED_AFTER_MS || one.at > overAt) continue;

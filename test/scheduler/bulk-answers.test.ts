@@ -195,6 +195,33 @@ describe('approvals in bulk', () => {
     });
   });
 
+  it('are no answer to what a retry has asked since', async () => {
+    const h = world(approving);
+    const id = await begin(h, 'bob');
+    const bulk = await make(h, { action: 'approve' }, { ids: [id] });
+    await h.bulks.write({ bulk: { ...bulk, version: 2, writeId: 'w', createdAt: bulk.createdAt - 60_000 } });
+    // The page's first read finds the question of the time before the retry.
+    const { store } = h.scheduler.ports;
+    let reads = 0;
+    const read: typeof store.read = async (...about) => {
+      const state = await store.read(...about);
+      const asked = state?.questions?.['ok'];
+      reads += 1;
+      return state === undefined || asked === undefined || reads > 1
+        ? state
+        : { ...state, questions: { ...state.questions, ok: { ...asked, openedAt: 0 } } };
+    };
+    const stale = { ...h.scheduler, ports: { ...h.scheduler.ports, store: { ...store, read } } };
+    await confirmBulk(h.scheduler, bulk.id, 'answer', ann);
+    const page = { bulk: bulk.id, page: 0 };
+    const attempt = { attempt: 1, signal: { aborted: false } };
+    expect(await actOnPage(stale, page, attempt)).toEqual({ applied: 0, refused: 1 });
+    expect((await h.bulks.readPage(bulk.id, 0))?.result?.refused).toMatchObject({
+      'not-asked': { count: 1 },
+    });
+    expect((await h.state(id)).questions?.['ok']?.closedAt).toBeUndefined();
+  });
+
   it('are rejected, and a page that is done again finds the answer that it gave', async () => {
     const h = world(approving);
     const id = await begin(h, 'bob');

@@ -139,7 +139,10 @@ function queued(
     openWork(plan, state).length === 0 &&
     !isAsking(state) &&
     !hasUnannounced(state) &&
-    !Object.values(state.steps).some((one) => isLeased(one) || one.status === 'unknown');
+    // A retried execution reads the end of an earlier round before it has its place (seed 22505).
+    !Object.values(state.steps).some(
+      (one) => isLeased(one) || one.status === 'unknown' || one.children !== undefined,
+    );
   // With open work the wake time is only brought forward, to the check.
   const next = isQuiet ? { wakeAt } : defined({ wakeAt: checkAt });
   const written = executionAfter(execution, 'adopt', event, { lane: own, ...next });

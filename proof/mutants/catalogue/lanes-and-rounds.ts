@@ -197,6 +197,15 @@ export const PLACES: readonly Mutant[] = [
 
 export const ROUNDS: readonly Mutant[] = [
   {
+    id: 'earlier-round-unread-in-the-queue',
+    rule: 'S12 while an execution waits for its place again, the answer of its last round is read',
+    bug: 'An execution that waits for its place again is evaluated late, though the answer of a round is not read.',
+    file: 'lib/core/waiting/lane.ts',
+    find: "(one) => isLeased(one) || one.status === 'unknown' || one.children !== undefined,",
+    replace: "(one) => isLeased(one) || one.status === 'unknown',",
+    killer: jest('core/waiting/lane', 'is evaluated soon where an earlier epoch left a round'),
+  },
+  {
     id: 'round-keeps-given-input',
     rule: 'what a person gave is for the round at hand',
     bug: 'What a person gave for one round is given to all later ones.',

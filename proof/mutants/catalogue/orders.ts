@@ -15,6 +15,14 @@ export const ORDERS: readonly Mutant[] = [
     killer: simulated(),
   },
   {
+    id: 'bulk-answers-what-was-asked-since',
+    bug: 'A bulk approval answers the question that a retry has asked since the bulk action was made.',
+    file: 'lib/scheduler/bulk-page.ts',
+    find: "?? '', answer, by, createdAt);",
+    replace: "?? '', answer, by);",
+    killer: jest('scheduler/bulk-answers', 'are no answer to what a retry has asked since'),
+  },
+  {
     id: 'answer-of-another-question',
     bug: 'The answer to one question of an execution is given to its first that is open.',
     file: 'lib/scheduler/incidents.ts',

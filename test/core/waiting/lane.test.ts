@@ -54,6 +54,28 @@ it.each([
   expect(write?.execution).toMatchObject({ lane: { checkAt: NOW + 5_000 }, wakeAt: NOW + 5_000 });
 });
 
+it('is evaluated soon where an earlier epoch left a round whose answer is not read yet (S12)', () => {
+  const rounds = { until: false, next: {}, atMost: 5 };
+  const children = childrenOf(
+    1,
+    { 0: { status: 'succeeded', version: 3, clean: false } },
+    { try: 2, rounds: { done: 1 } },
+  );
+  const { write } = decide(
+    planOf(...inLane(lane, [{ ...child, rounds }])),
+    stateOf([recordOf('sub', 'failed', { epoch: 1, children })], {
+      startedAt: NOW,
+      epoch: 2,
+      deadlineAt: NOW + 7_200_000,
+      wakeAt: NOW + 7_200_000,
+      lane: { key: 'k' },
+    }),
+    { type: 'lane-seen', step: LANE_STEP, epoch: 2, placed: false, first: false, ...inputs },
+  );
+  expect(write?.step?.status).toBe('waiting');
+  expect(write?.execution?.wakeAt).toBeLessThanOrEqual(NOW + 60_000);
+});
+
 it.each<[string, Partial<Execution>, number]>([
   ['by its start', {}, NOW],
   [
