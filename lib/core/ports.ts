@@ -345,8 +345,14 @@ export interface ChildInputs {
 
 /** Wakes a caller that waits for an end, if the process in which it waits makes all announcements. */
 export interface Ends {
-  /** @returns a signal that is aborted when the end is announced, and a function that releases it */
-  readonly of: (executionId: string) => { readonly signal: AbortSignalLike; readonly release: () => void };
+  readonly of: (executionId: string) => AwaitedEnd;
+}
+export interface AwaitedEnd {
+  /** Aborted when the end is announced. */
+  readonly signal: AbortSignalLike;
+  readonly release: () => void;
+  /** Resolves when the caller may go on: all other work has its turn between thousands that wait. */
+  readonly turn: () => Promise<void>;
 }
 
 /** The reason why writes are not kept now. */

@@ -10,8 +10,7 @@
  * when they have grown by a quarter.
  */
 
-import type { AbortSignalLike } from '../core/plan/agent.ts';
-import type { Waits } from '../core/ports.ts';
+import type { AwaitedEnd, Waits } from '../core/ports.ts';
 import {
   type WaitsNow,
   waitsAt,
@@ -42,9 +41,7 @@ export async function showAtEnd(scheduler: Scheduler, executionId: string, waitM
     const leave = await enter(scheduler, untilAt + ANSWER_MS);
     if (leave === undefined) return first;
     try {
-      // An end that is not announced is only found by reading.
-      const signal = first.plan.announceEnds === false ? undefined : end?.signal;
-      await waitForEnd(scheduler, executionId, untilAt, signal);
+      await waitForEnd(scheduler, executionId, untilAt, end, first.plan.announceEnds !== false);
       return await show(scheduler, executionId);
     } finally {
       await leave();
@@ -58,14 +55,17 @@ async function waitForEnd(
   { ports: { clock, store } }: Scheduler,
   executionId: string,
   untilAt: number,
-  end: AbortSignalLike | undefined,
+  end: AwaitedEnd | undefined,
+  isAnnounced: boolean,
 ): Promise<void> {
-  let signal = end;
-  let lookMs = end === undefined ? FIRST_LOOK_MS : LAST_LOOK_MS;
+  // An end that is not announced is only found by reading.
+  let signal = isAnnounced ? end?.signal : undefined;
+  let lookMs = signal === undefined ? FIRST_LOOK_MS : LAST_LOOK_MS;
   for (; clock.now() < untilAt; lookMs = Math.min(lookMs * 2, LAST_LOOK_MS)) {
     await clock.sleep(Math.min(lookMs, Math.max(0, untilAt - clock.now())), signal);
     // A signal ends one sleep, not all later ones.
     if (signal?.aborted === true) signal = undefined;
+    await end?.turn();
     const execution = await store.readExecution(executionId);
     if (execution === undefined || isTerminal(execution.status)) return;
   }
