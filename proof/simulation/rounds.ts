@@ -77,8 +77,8 @@ function roundMessages(choice: Choice): Pick<Rounds, 'first' | 'message'> {
     name: choice.pick(MESSAGES),
     ...(choice.chance(0.3)
       ? { within: { $orElse: [{ $ref: 'input', path: ['none'] }, 90] } }
-      : { withinMs: choice.pick([15_000, 60_000, 300_000, HOUR_MS]) }),
-    ...(choice.chance(0.6) ? { otherwise: 'continue' as const } : {}),
+      : { withinMs: choice.pick([15_000, 15_000, 60_000, 60_000, 300_000, HOUR_MS]) }),
+    ...(choice.chance(0.75) ? { otherwise: 'continue' as const } : {}),
   };
   return choice.chance(0.4) ? { message, first: { ...message, name: choice.pick(MESSAGES) } } : { message };
 }

@@ -53,7 +53,13 @@ export function featuresOf({ snapshots }: TableContent, entries: readonly Entry[
   const fallbacks = succeeded('holiday').filter(
     (one) => isAt(one, 'car', 'tolerated') && isAt(one, 'taxi', 'done'),
   );
-  const moved = succeeded('launch').filter(({ steps }) => (steps['up']?.children?.try ?? 1) > 2);
+  const southern = new Set(
+    snapshots
+      .filter(({ execution: { workflow, input } }) => workflow === 'site' && isSouthern(input))
+      .map(({ execution }) => execution.parent?.executionId),
+  );
+  const hasMoved = ({ execution }: Snapshot): boolean => southern.has(execution.id);
+  const moved = succeeded('launch').filter(hasMoved);
   const acts = new Set(entries.filter(({ kind }) => kind === 'release').map(({ orderId }) => orderId));
   const subjectOf = ({ execution }: Snapshot): string =>
     String((execution.input as { readonly subject?: string } | null)?.subject);
@@ -72,7 +78,7 @@ export function featuresOf({ snapshots }: TableContent, entries: readonly Entry[
     fallbacksAfterUndo: givenBack(fallbacks, 'car'),
     moved: moved.length,
     movedAfterUndo: givenBack(moved, 'north'),
-    movedInVain: undone('launch').filter(({ steps }) => (steps['up']?.children?.try ?? 1) > 2).length,
+    movedInVain: undone('launch').filter(hasMoved).length,
     hostsTolerated: tolerated.reduce((sum, count) => sum + count, 0),
     hostsDeployed: snapshots.filter(
       ({ execution }) => execution.workflow === 'deploy-host' && execution.status === 'succeeded',
@@ -83,6 +89,9 @@ export function featuresOf({ snapshots }: TableContent, entries: readonly Entry[
     newsThatMayStand: mayStand(tellers, 'tell'),
   };
 }
+
+const isSouthern = (input: unknown): boolean =>
+  (input as { readonly region?: string } | null)?.region === 'south';
 
 const isAt = ({ steps }: Snapshot, name: string, status: Step['status']): boolean =>
   steps[name]?.status === status;

@@ -109,7 +109,7 @@ export const site = workflow('site', { input: Site, within: '30m' }, (w) => {
   return { cluster: cluster.output.shipmentId };
 });
 
-/** Twice in the north, then in the south, and never in two regions at once. */
+/** In the north, again there unless it is declined, then in the south; never in two regions at once. */
 export const launch = workflow('launch', { input: Subject, within: '1h' }, (w) => {
   const { subject } = w.input;
   const up = w.child(

@@ -88,19 +88,32 @@ describe('the report', () => {
 
 describe('what came about', () => {
   it('is counted from records and ledger', () => {
-    const children = { count: 1, started: 1, items: 1, tolerated: 0, ended: {}, try: 3 };
-    const up = { up: record('up', 'done', { children }) };
+    const siteOf = (launched: string, region: string) =>
+      snapshot(
+        `${launched}.up.0`,
+        { name: 'site' },
+        'succeeded',
+        {},
+        {
+          input: { region },
+          parent: { executionId: launched, step: 'up', index: 0 },
+        },
+      );
     const snapshots = [
       {
         ...snapshot('o', order, 'succeeded', {}),
         steps: { mail: record('mail', 'tolerated', { mayHaveActed: true }) },
       },
       snapshot('h', holiday, 'succeeded', { car: 'tolerated', taxi: 'done' }),
-      { ...snapshot('l', launch, 'succeeded', {}), steps: up },
+      snapshot('l', launch, 'succeeded', {}),
+      siteOf('l', 'south'),
+      snapshot('n', launch, 'succeeded', {}),
+      siteOf('n', 'north'),
       {
         ...snapshot('m', launch, 'failed', {}),
-        steps: { ...up, tell: record('tell', 'tolerated', { mayHaveActed: true }) },
+        steps: { tell: record('tell', 'tolerated', { mayHaveActed: true }) },
       },
+      siteOf('m', 'south'),
       snapshot('r', rollout, 'succeeded', {}, { output: { failed: 3 } }),
       snapshot('s', rollout, 'compensated', { tell: 'done' }),
       snapshot('r.hosts.0.i0.0', { name: 'deploy-host' }, 'succeeded', {}),
