@@ -161,10 +161,7 @@ export interface SideRecord {
   readonly writeId: string;
 }
 
-/**
- * Records of one kind beside the executions. No execution waits for them; each reader decides what a missing
- * one means.
- */
+/** Records beside the executions. No execution waits for one; each reader decides what its absence means. */
 export interface SideRecords<Kept extends SideRecord, Key extends readonly unknown[] = []> {
   /** Strongly consistent. */
   readonly read: (...key: Key) => Promise<Kept | undefined>;
@@ -227,10 +224,7 @@ export interface BulkWrite {
   readonly total?: BulkTotal;
 }
 
-/**
- * The record of callers that each occupy a process of the API while they wait. If it cannot be read or
- * written, no further caller may wait.
- */
+/** Callers that each occupy a process of the API. If this cannot be read or written, no other may wait. */
 export interface Waits extends SideRecords<OpenWaits> {
   /** How many may wait at the same time. @default DEFAULT_MOST_WAITS */
   readonly most?: number;
@@ -336,10 +330,7 @@ export interface Log {
 
 /** The schemas of workflows that other workflows' steps run; each process has those of its own bundle. */
 export interface ChildInputs {
-  /**
-   * Why the workflow with this very plan does not accept the input; undefined if it does, or the plan is
-   * unknown here.
-   */
+  /** Why the workflow with this very plan refuses the input; undefined if it does not, or is unknown here. */
   readonly problem: (plan: Plan, input: Json) => Promise<string | undefined>;
 }
 
@@ -397,9 +388,7 @@ export interface Ports {
   readonly waitsHere?: Map<string, number>;
   /** @default an end is found by repeated reads */
   readonly ends?: Ends;
-  /**
-   * @default no supervisor is called: the next tick finds due executions. A supervisor's own ports have none.
-   */
+  /** @default none is called: the next tick finds due executions. A supervisor's own ports have none. */
   readonly wakeUps?: WakeUps;
   readonly announcer: Announcer;
   readonly clock: Clock;

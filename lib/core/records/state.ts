@@ -214,10 +214,7 @@ export interface Attempt {
   readonly epoch?: number;
 }
 
-/**
- * When the process of an attempt is certainly dead. An entry without a token stands for several early
- * attempts.
- */
+/** When the process of an attempt is certainly dead; without a token, those of several early attempts. */
 export interface ProcessOfAttempt {
   readonly token?: string;
   readonly deadlineAt: number;

@@ -188,10 +188,7 @@ export function waitEndsAt(step: PlanStep, snapshot: Snapshot): number | undefin
   return isBegun || applies(step, snapshot) ? wait.until(step, snapshot, record) : undefined;
 }
 
-/**
- * Until when the step waits for a time, an answer, a message or a place; undefined if it does not, or its
- * execution does not go forward.
- */
+/** Until when a step of an execution that goes forward waits for a time, an answer, a message or a place. */
 export const waitsUntil = (step: PlanStep, snapshot: Snapshot): number | undefined =>
   isForward(snapshot.execution.status) && waitOf(step, snapshot.steps[step.name]) !== WITHIN
     ? waitEndsAt(step, snapshot)
