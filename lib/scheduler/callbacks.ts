@@ -36,7 +36,7 @@ const TOKEN = /^([a-z0-9.-]{1,1200})\.([a-z][a-z0-9-]{0,47})\.([A-Za-z0-9-]{1,64
  * needs an answer; `bad-output` (details: the schema's issues), `too-large`; for an approval `not-another`,
  * `not-open`, `unknown-caller`, `too-many-people`
  * @param by absent if the gateway does not say who calls: a callback's token is enough
- * @param asOf answers only a question that was open then, else `not-asked`: a retry may have asked again
+ * @param asOf answers only a question that was open then, else `already-closed`: a retry asked again
  * @returns who has answered: the first, if the same answer comes again
  */
 export async function closeCallback(
@@ -78,7 +78,7 @@ export async function closeCallback(
       asOf !== undefined &&
       !openQuestions(counted).some((one) => one.step === name && one.openedAt <= asOf)
     )
-      throw refuse('not-asked', `step '${name}' was asked again after ${timeText(asOf)}`);
+      throw refuse('already-closed', `step '${name}' was asked again after ${timeText(asOf)}`);
     const acted = await entryOfAnswer(scheduler, counted, step, answer, by);
     const about = { step: name, answer, ...acted, ...defined({ by }) };
     const event = { type: 'callback', ...about, ...inputs } as const;

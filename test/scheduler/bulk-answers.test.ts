@@ -217,7 +217,7 @@ describe('approvals in bulk', () => {
     const attempt = { attempt: 1, signal: { aborted: false } };
     expect(await actOnPage(stale, page, attempt)).toEqual({ applied: 0, refused: 1 });
     expect((await h.bulks.readPage(bulk.id, 0))?.result?.refused).toMatchObject({
-      'not-asked': { count: 1 },
+      'already-closed': { count: 1 },
     });
     expect((await h.state(id)).questions?.['ok']?.closedAt).toBeUndefined();
   });
