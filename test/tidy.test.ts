@@ -48,8 +48,8 @@ const codeLines = (text: string): string[] =>
     .filter((line) => line.trim() !== '');
 
 /**
- * All import specifiers: `import … from`, `import type`, `export … from`, `import('…')` also in types, and
- * bare imports.
+ * All import specifiers: `import … from`, `import type`, `export … from`, `import('…')` also in types,
+ * and bare imports.
  */
 function importsOf(text: string): string[] {
   const pattern =

@@ -1,9 +1,9 @@
 /**
  * The check of a value against an author's schema.
  *
- * Owns: turning issues into one line of text, the size of an output, and counting a schema that throws as a
- * misfit: that is its author's mistake and shows nothing about what was done. Does not own: what follows a
- * misfit.
+ * Owns: turning issues into one line of text, the refusals of a value, the size of an output, and counting
+ * as a misfit a schema that throws or never settles: that is its author's mistake and shows nothing about
+ * what was done. Does not own: what follows a misfit in an attempt.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';

@@ -16,7 +16,7 @@
 /** A process waits for a slot that begins within this time. */
 export const NEAR_MS = 2_000;
 /**
- * A group without turns takes at most this much of the rate at once, so that the next group waits no longer …
+ * A group without turns takes at most this much of the rate at once, so the next group waits no longer …
  */
 const FIRST_MS = 1_000;
 /** … and, while other groups have turns, gets a slot within this time. */
