@@ -45,6 +45,7 @@ const FIGURES: readonly Figure[] = [
 
 interface Options extends TurnOptions {
   readonly rounds: number;
+  readonly oneHost?: true;
   readonly json?: true;
 }
 
@@ -57,6 +58,7 @@ const program = new Command('bench:against')
   .option('--single <n>', 'executions one after the other in a turn', atLeastOne, 40)
   .option('--executions <n>', 'executions at once in a turn', atLeastOne, 600)
   .option('--in-flight <n>', 'how many of them at a time', atLeastOne, 64)
+  .option('--one-host', 'in this tree all agents share one function, which takes one message an invocation')
   .option('--json', 'one line of JSON at the end');
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -100,9 +102,9 @@ interface Side {
   readonly turns: Turn[];
 }
 
-function launch(name: string, folder: string): Side {
+function launch(name: string, folder: string, settings: readonly string[]): Side {
   const { path, args } = nodeOfAll();
-  const child = fork(join(folder, TURN), {
+  const child = fork(join(folder, TURN), settings, {
     cwd: folder,
     execPath: path,
     execArgv: [...args],
@@ -165,12 +167,12 @@ async function main(rev: string, options: Options): Promise<void> {
       `this tree (${git('rev-parse', '--short', 'HEAD')}${changed})`,
       commit.slice(0, 8),
     ] as const;
-    for (const [name, root] of [
-      [names[0], ROOT],
-      [names[1], folder],
+    for (const [name, root, settings] of [
+      [names[0], ROOT, options.oneHost ? ['--one-host'] : []],
+      [names[1], folder, []],
     ] as const) {
       say(`${name} starts and warms up …`);
-      const side = launch(name, root);
+      const side = launch(name, root, settings);
       sides.push(side);
       await answerOf(side, START_WITHIN_MS);
     }

@@ -56,7 +56,7 @@ const INSPECTOR = 'http://127.0.0.1:9229/json/list';
 const PARTS: readonly (readonly [RegExp, string])[] = [
   [/lib\/core\//, 'decisions (lib/core)'],
   [/lib\/(?:engine|scheduler|agent|supervisor)\/|lambdas\//, 'engine and roles (lib/engine)'],
-  [/lib\/aws\/(direct|signature)/, 'calls: signing, sending, reading answers (lib/aws/direct)'],
+  [/lib\/aws\/(direct|exchange|signature)/, 'calls: signing, sending, reading answers (lib/aws/direct)'],
   [/lib\/aws\/(telemetry|metrics)|powertools/, 'log and figures'],
   [/lib\/aws\//, 'records to items and back (lib/aws)'],
   [/node_modules\/(@aws-sdk|@smithy|@aws)/, 'AWS SDK'],

@@ -38,6 +38,15 @@ export interface Turn {
 
 export type Answer = { readonly ready: true } | { readonly turn: Turn } | { readonly failed: string };
 
+/** All agents share one function, which has as many processes as the agents' functions have together. */
+const ONE_HOST = { oneHost: true, batchSize: 1, processes: 5, schedules: false, capacity: false } as const;
+const FUNCTION_EACH = {
+  batchSize: 10,
+  processes: 2,
+  agentProcesses: 1,
+  schedules: false,
+  capacity: false,
+} as const;
 const WORK = { kind: 'chain5', payloadBytes: 100 } as const;
 
 async function measure(stage: Stage, { single, executions, inFlight }: TurnOptions): Promise<Turn> {
@@ -83,7 +92,7 @@ process.once('disconnect', () => void end());
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end());
 
 async function main(): Promise<void> {
-  staged = setStage({ batchSize: 10, processes: 2, agentProcesses: 1, schedules: false, capacity: false });
+  staged = setStage(process.argv.includes('--one-host') ? ONE_HOST : FUNCTION_EACH);
   const stage = await staged;
   await warmUp(stage, [WORK.kind], 64);
   process.on('message', (options: TurnOptions) => {
