@@ -14,7 +14,7 @@ import { billOfOneHost, METRICS, MONTHS, monthlyBills, ONE_HOST } from './bill.t
 import { barChart } from './chart.ts';
 import { cellsOf, type Verdict } from './limits.ts';
 import type { Machine, Taken } from './machine.ts';
-import { FINDINGS, NOT_MEASURED, oneHostUnderLoad, whatTheBillIsMadeOf } from './page-text.ts';
+import { FINDINGS, NOT_MEASURED, oneHostUnderLoad, SINCE, whatTheBillIsMadeOf } from './page-text.ts';
 import { BILLED, PRICES } from './prices.ts';
 import { resultOf } from './results.ts';
 import { costVerdicts, recoverVerdicts, scaleVerdicts, speedVerdicts, unmeasured } from './verdicts.ts';
@@ -200,6 +200,7 @@ function speed({ single, load, core, onAws, machine }: SpeedReport): string {
       ]),
     ),
     `The decision core alone: ${core.decisionsPerSecond.toLocaleString('en')} decisions/s, ${(core.nsEach / 1_000).toFixed(1)} µs each, ${core.decisionsPerExecution} an execution of five steps. \`npm run bench:profile\` shows where the processor time of a function goes.`,
+    SINCE,
     `On AWS some ${onAws.msPerStep} ms lie between the end of a step's work and the begin of the next one's: a write, a message (published p50), a read, a write (assumed).`,
   ].join('\n\n');
 }
