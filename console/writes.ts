@@ -16,7 +16,7 @@ const pause = (ms: number): Promise<void> => new Promise((over) => setTimeout(ov
 const seen = (): Promise<void> =>
   new Promise((over) => document.addEventListener('visibilitychange', () => over(), { once: true }));
 
-/** Calls back after each write, until a new server, which this page may not ask, answers at the address. */
+/** Calls `tell` after each write, until a new server at the address refuses this page. */
 export async function hearWrites(tell: () => void): Promise<void> {
   let known = -1;
   for (;;) {

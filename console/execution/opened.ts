@@ -75,8 +75,8 @@ export function placeWith(id: string, of: Children, opened: Opened, wanted: stri
 }
 
 /**
- * The links of a step's box: they open the first of the step's executions (of rounds the latest), then the
- * previous and the next one.
+ * The links of a step's box: they open the step's first execution (its latest round), then the previous and
+ * the next one.
  */
 export function opening({ state }: GraphStep, id: string, opened: Opened): Opening | undefined {
   const ids = idsOf(state);

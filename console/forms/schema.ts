@@ -29,9 +29,7 @@ export interface FieldShape {
   readonly shape: Shape;
 }
 
-/**
- * The depth to which a schema becomes fields. Deeper parts, such as of recursive schemas, are edited as JSON.
- */
+/** The depth to which a schema becomes fields. Deeper parts, as in recursive schemas, are edited as JSON. */
 const MAX_DEPTH = 6;
 /** The most options, and the most fields, that a form shows. A larger part is edited as JSON. */
 const MAX_OPTIONS = 100;

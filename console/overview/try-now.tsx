@@ -1,5 +1,5 @@
 /**
- * The button that lets an agent with an open breaker be tried now, and the result.
+ * The button that tries an agent with an open breaker now, and the result.
  *
  * Owns: when it is offered. Does not own: what it does (`lib/scheduler/try-now.ts`), the words of the answer.
  */

@@ -1,6 +1,6 @@
 /**
- * The field for the caller's name on a local API. With it, two people at one laptop count as two, as for an
- * approval by another person.
+ * The field for the caller's name on a local API. With it, two people at one laptop count as two, as an
+ * approval by another person requires.
  */
 
 import type { JSX } from 'preact';
