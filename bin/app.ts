@@ -5,7 +5,7 @@ import { grantUse, sources } from '../examples/gallery/sources.ts';
 import { addWorld, withoutWorld } from '../examples/gallery/outside-world.ts';
 import { addSteadfast, createApp, exitWith } from '../lib/infra/synth.ts';
 
-/** Workflow folders of the stack. Any others are a stack of their own: `-c steadfast:only=password-reset`. */
+/** Workflow folders of the stack. Others get a stack of their own: `-c steadfast:only=password-reset`. */
 const DEPLOYED = ['order-fulfilment'];
 
 /**
@@ -24,8 +24,7 @@ try {
   const app = createApp();
   const stack = await addSteadfast(app, { deployed: DEPLOYED, stages: STAGES, sources });
   grantUse(stack);
-  // The services that an order calls: except in prod, the stack brings services for a trial; in prod they are
-  // yours.
+  // Outside prod the stack brings trial services for the agents to call; in prod you bring your own.
   if (app.node.tryGetContext('stage') === 'prod') withoutWorld(stack);
   else addWorld(stack);
   app.synth();

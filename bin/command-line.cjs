@@ -6,7 +6,7 @@
 
 const { existsSync } = require('node:fs');
 
-// Where Node can keep what it has compiled: the next start takes less time.
+// Keeps compiled code, if Node can, so that the next start is faster.
 require('node:module').enableCompileCache?.();
 
 const isRepository = existsSync(`${__dirname}/steadfast.ts`);

@@ -2,7 +2,7 @@
  * Says in one sentence that Node is too old, before anything is loaded that an old Node cannot read. Loading
  * this file is the check; `npm start`, `npm test`, `npm run demo` and `npx steadfast` begin with it.
  *
- * In the language of 2009, and free of imports: whatever runs it must understand it.
+ * Written in ES5 without imports, so that every Node can run it.
  */
 'use strict';
 

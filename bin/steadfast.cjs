@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line, `npx steadfast`: first the version of Node, then what an old one could not even read. */
+/** The command line, `npx steadfast`: checks Node's version before it loads code that an old one rejects. */
 'use strict';
 
 require('./node-version.cjs');

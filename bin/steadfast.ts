@@ -17,7 +17,7 @@ process.exitCode = await run(process.argv.slice(2), {
   ...(process.stdin.isTTY ? { ask } : {}),
 });
 
-// An author's module may hold on to the process that has refused it, by a timer or a connection.
+// A refused module may keep this process alive by a timer or a connection.
 if (process.exitCode !== 0) setTimeout(() => process.exit(), 1_000).unref();
 
 async function ask(question: string): Promise<string> {

@@ -10,7 +10,7 @@ declare module '@steadfast/agents' {
   export const agents: Parameters<typeof import('../lib/agent/host-handler.ts').hostHandler>[0];
 }
 
-/** The file of one agent, which builds its handler around the author's code: */
+/** The file of one agent, which builds its handler around the author's code. */
 declare module '@steadfast/agent' {
   export const handler: import('../lib/agent/handler.ts').AgentHandler;
 }

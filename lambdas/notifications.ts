@@ -1,4 +1,4 @@
-/** The Lambda function of notifications: behind the queue of the bus's events that a start asked for. */
+/** The Lambda function of notifications. Its queue gets the events for which a start gave an address. */
 
 import { notificationsHandler } from '../lib/notifications/handler.ts';
 
