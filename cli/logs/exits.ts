@@ -103,7 +103,7 @@ function exitSaid(one: Past, exits: readonly LogLine[]): string | undefined {
   return exit && `: its process ended with exit code ${String(exit.entry['exitCode'])}`;
 }
 
-/** The logical id of a function that hosts several agents; in it the host's name, without dashes. */
+/** The logical id of a function that hosts several agents. It contains the host's name, without dashes. */
 const OF_HOST = /AgentsHost([a-z0-9]+)Function[0-9A-F]{8}$/u;
 
 /**

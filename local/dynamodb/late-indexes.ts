@@ -1,6 +1,6 @@
 /**
- * Maintains a copy of each table that is behind by a fixed time, to answer some queries of an index as a
- * DynamoDB index that is behind would. Does not own: which queries (`../control/faults.ts`).
+ * Maintains a copy of each table, late by a fixed time, to answer some queries as a late index of DynamoDB
+ * would. Does not own: which queries (`../control/faults.ts`).
  *
  * Invariants
  * - I1 the copy gets the states of an item in the table's order.

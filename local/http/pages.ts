@@ -23,9 +23,9 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json\s*(;|$)/i;
 
 /**
- * Whether the request is allowed although it may write. A read is allowed, and a request by a program or by a
- * page on this port. A page on another port of this machine must send JSON: a browser makes a preflight
- * before it sends JSON to another origin, but not before a form or a text.
+ * Whether the request is a read, or may write. A program and a page on this port may. A page on another port
+ * of this machine must send JSON: a browser makes a preflight before it sends JSON to another origin, but not
+ * before a form or a text.
  */
 export const mayWriteHere = ({
   method = 'GET',

@@ -3,7 +3,7 @@
  * queues and functions. Does not own: reading a line (embedded.ts), queries (metric-data.ts).
  *
  * Invariants
- * - I1 the number of metrics is limited, and of minutes in each. Further ones are left out; this is
+ * - I1 the numbers of metrics and of minutes in each are limited. Further ones are left out; this is
  *   reported once.
  * - I2 no start or stop fails because the file cannot be read or written: the metrics then begin anew.
  */
