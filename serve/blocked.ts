@@ -3,8 +3,8 @@
  *
  * Owns: the line in the log. Does not own: keeping leases valid during a block (`loop-clock.ts`).
  *
- * It measures how long an author's function runs before its first `await`, so such a block is certain to be
- * that step's. A later block may belong to any step in progress: all are named.
+ * It measures how long an author's function runs before its first `await`: such a block is certainly that
+ * step's. A later block may belong to any step in progress, so all are named.
  */
 
 import { correlated } from '../lib/aws/telemetry.ts';

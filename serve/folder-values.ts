@@ -5,8 +5,8 @@
  * power cut. Does not own: the keys (`core/records/large-values.ts`), their removal
  * (`supervisor/audit-values.ts`).
  *
- * An execution's id may exceed the length of a file name. So each part from a dot on is a folder within its
- * parent's. No other part of a key begins with a dot.
+ * An execution's id may be too long for a file name. So the part after each dot is a folder within its
+ * parent's, named with that dot. No other part of a key begins with a dot.
  */
 
 import { hash, randomUUID } from 'node:crypto';
@@ -68,7 +68,7 @@ export function folderValues(folder: string, most = PAGE): LargeValues & LargeVa
 export async function valuesOf(file: string): Promise<LargeValues & LargeValueInventory> {
   if (file === IN_MEMORY) return memoryValues();
   const folder = valuesFolderOf(file);
-  // Drafts of a process that died before it placed them.
+  // Removes drafts of a process that died before it placed them.
   await rm(join(folder, DRAFTS), { recursive: true, force: true });
   return folderValues(folder);
 }

@@ -7,7 +7,7 @@
  *
  * A step that computes for ten seconds delays every heartbeat of this process. Its attempts are not dead, but
  * by the machine's time the supervisor, in the same loop, might find a lease expired before the delayed
- * heartbeat is written. So its time is that of three turns of the loop ago, one every 50 ms. After a block
+ * heartbeat is written. So its time is that of three turns ago (one every 50 ms). After a block
  * the clock stands until the loop has turned three times; by then, due heartbeats are written. A clock that
  * is behind never ends a lease early.
  */

@@ -165,7 +165,7 @@ class Running {
     const http = await listenAt(address, port, byPath(listeners, apiListener(api, tokens, parts)));
     const { loops, resumed } = this.#loops(roles, loop, calls);
     loops.push(...this.#schedules(scheduler, roles));
-    // No failure in a loop ends the server: it is in the log.
+    // A failure in a loop is logged, and does not end the server.
     for (const one of loops)
       one.catch((error: unknown) => logger.error('loop-failed', { detail: sayable(error) }));
     return {

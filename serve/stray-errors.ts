@@ -1,6 +1,6 @@
 /**
- * Errors that nobody catches in the server's process, although agents run apart: a schema forgets an `await`,
- * or a connection breaks that a module has opened when it was loaded.
+ * Uncaught errors in the server's process, although agents run apart: a schema forgets an `await`, or a
+ * connection that a module opened while loading breaks.
  *
  * Owns: telling these errors from the server's own, and the line in the log. Does not own: the same in the
  * processes of agents (`lib/worker/isolated-calls.ts`).
@@ -20,7 +20,7 @@ const OWN = ['bin', 'cli', 'console', 'dist', 'lib', 'local', 'serve'].map(
 );
 const isOwn = (place: string): boolean => OWN.some((folder) => place.startsWith(folder));
 const PLACE = /\(?((?:file:\/\/)?[^\s()]+:\d+:\d+)\)?$/;
-/** Node and packages are called by the code that is at fault. */
+/** True for Node and packages: their caller is at fault. */
 const isCalled = (place: string): boolean => place.startsWith('node:') || place.includes('node_modules');
 
 /** The first place in its stack that is neither Node's nor a package's, unless that package is this one. */

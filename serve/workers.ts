@@ -46,7 +46,7 @@ export interface WorkersOptions {
 /** How often a process died while an agent was running. */
 interface Ends {
   readonly times: number;
-  /** At `MOST_ENDS` the agent gets its own process: a death counts one, a block counts enough alone. */
+  /** At `MOST_ENDS` the agent gets its own process. A death counts 1, a block `MOST_ENDS`. */
   readonly weight: number;
   readonly since: number;
   readonly at: number;

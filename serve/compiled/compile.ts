@@ -166,7 +166,7 @@ class Project {
     return outputFiles[0]?.text ?? '';
   }
 
-  /** Keeps every import: one of a project's file now names its result; a package is resolved as before. */
+  /** Keeps every import: a project's file is imported by its result's name, a package as before. */
   #names(file: string, kind: Kind, below: string[]): Plugin {
     return {
       name: 'names',
@@ -189,7 +189,7 @@ class Project {
     const from = own === undefined ? undefined : packageAbove(dirname(file), own);
     if (own === undefined || from === undefined || from !== packageAbove(this.#options.into, own))
       throw new Refused(name);
-    // A link to a workspace's sources: they may be TypeScript.
+    // A link to a workspace's sources, which may be TypeScript.
     if (own !== 'steadfast' && !from.includes(IN_PACKAGES)) throw new Refused(name);
     const shared = this.#options.shared[name];
     if (shared?.folder === from) return kind === 'esm' ? shared.url : name;

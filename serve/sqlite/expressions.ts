@@ -4,7 +4,7 @@
  * Owns: their grammar, evaluating them on an item, and caching each parsed text. Does not own: how values
  * compare (`values.ts`), how a key condition becomes a range (`key-range.ts`).
  *
- * Supported is slightly more than our adapters use: comparisons, `BETWEEN`, `AND`, `OR`, `NOT`, brackets,
+ * Supports slightly more than our adapters use: comparisons, `BETWEEN`, `AND`, `OR`, `NOT`, brackets,
  * `attribute_exists`, `attribute_not_exists`, `begins_with`. Paths are names of attributes; anything else is
  * refused.
  */

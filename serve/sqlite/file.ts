@@ -190,7 +190,7 @@ function locked(file: string): Sqlite.Database {
     throw isTaken ? openElsewhere(file) : refusedFile(file, error);
   }
   if (existsSync(`${file}-lock`)) return lock;
-  // Another process was refused after this one had opened the lock file, and has removed the file.
+  // After this process opened the lock file, another one was refused and removed it.
   lock.close();
   return locked(file);
 }

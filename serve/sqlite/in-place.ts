@@ -5,8 +5,8 @@
  * (`group.ts`).
  *
  * A file that was removed, moved or replaced still accepts writes, but they are lost with the process. If the
- * lock file was removed, another process can open the file. It takes SQLite's own lock before it reads, so
- * any commit that this process began before it missed its lock file has ended by then.
+ * lock file was removed, another process can open the file. It takes SQLite's own lock before it reads, so a
+ * commit that this process began before it noticed has ended by then.
  */
 
 import { statSync } from 'node:fs';

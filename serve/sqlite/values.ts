@@ -4,8 +4,7 @@
  * Owns: the form of a number, sizes as DynamoDB counts them, order and equality. Does not own: which
  * attributes are keys (`table.ts`).
  *
- * Accepted are the types in our records: text, numbers, booleans, null, lists and maps. Sets and bytes are
- * refused.
+ * Accepts the types in our records: text, numbers, booleans, null, lists and maps. Refuses sets and bytes.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
