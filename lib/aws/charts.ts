@@ -147,7 +147,7 @@ export const DETAILED_CHARTS: { readonly [By in DetailBy]: readonly ChartOfEach<
 export const QUEUE_NAMESPACE = 'AWS/SQS';
 export const QUEUE_DIMENSION = 'QueueName';
 
-/** The charts of each agent's queue; SQS measures them, and charges nothing for it. */
+/** The charts of each agent's queue, which SQS measures free of charge. */
 export const QUEUE_CHARTS = [
   { title: 'Oldest message, s', unit: 's', line: metric('ApproximateAgeOfOldestMessage', 'Maximum') },
   {

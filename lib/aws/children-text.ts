@@ -5,7 +5,7 @@
  * item (`dynamo-items.ts`).
  *
  * A list of 10,000 items has 400 executions, and the step's record is written at the end of each. An end
- * takes 55 bytes; as most are alike, they are grouped, each group with the indexes of its executions as runs:
+ * takes 55 bytes. Most are alike, so they are grouped, each group with the indexes of its executions as runs:
  * `0-212,215`.
  */
 

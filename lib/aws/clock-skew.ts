@@ -1,9 +1,9 @@
 /**
  * How far this process's clock is from the store's, the only clock that all processes see.
  *
- * Owns: how large a difference is allowed; beyond it, noting it and correcting this process's clock. It reads
- * the `Date` header of answers that arrive anyway: it makes no call, and between two measurements it costs
- * one comparison. Does not own: the use of the correction (`clock.ts`).
+ * Owns: how large a difference is allowed, and noting and correcting a larger one. It reads the `Date` header
+ * of answers that arrive anyway: it makes no call, and between two measurements it costs one comparison. Does
+ * not own: the use of the correction (`clock.ts`).
  *
  * The header is cut off to whole seconds (RFC 9110, 6.6.1 and 5.6.7), and the answer was made at some time
  * between request and arrival. So only the certain part of the skew is noted and corrected: the real skew may

@@ -5,8 +5,8 @@
  * anything happens (decisions are given the time), or whether a clock is wrong (`clock-skew.ts` compares it
  * with the store's answers).
  *
- * During an invocation it runs evenly, however the machine's clock is set. Between two invocations the
- * process may have been frozen, so it follows only a step forward, and only at the beginning of the next one.
+ * During an invocation it runs evenly, even if the machine's clock is set. Between two invocations the
+ * process may have been frozen, so it follows a step forward, but only when the next one begins.
  */
 
 import type { Clock } from '../core/ports.ts';
@@ -22,8 +22,7 @@ export interface MachineTime {
 export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => performance.now() };
 
 /**
- * A step back smaller than this is a misreading, not a set clock; the step forward that corrects it is not
- * one, either.
+ * A step back smaller than this is a misreading, not a set clock; so is the step forward that corrects it.
  */
 const SET_BACK_MS = 1_000;
 

@@ -18,7 +18,7 @@ export interface DetailedMeter {
   readonly flush: () => void;
 }
 
-/** @param agent whose function this is, if it is an agent's */
+/** @param agent the agent whose function this is, if any */
 export function detailedMeter(
   deployment: string,
   by: ReadonlySet<DetailBy>,

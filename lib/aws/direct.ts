@@ -7,7 +7,7 @@
  * (`signature.ts`).
  *
  * All three speak JSON in the form of a command's input and output, except for times and bytes. Times become
- * seconds for EventBridge. No input sent this way contains bytes, and no output that is read contains either.
+ * seconds for EventBridge. No input sent this way contains bytes; no output that is read contains either.
  * A call may be made twice: our writes allow this (S15).
  */
 

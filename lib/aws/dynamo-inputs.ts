@@ -7,9 +7,8 @@
  * Every write of a record costs a unit for each started KB of the whole record. An execution's record is
  * written at its start, twice at its end, and once at each end of a child. A larger input beside it is
  * written only once. Removing it costs a write of its size; a record expires free of charge, except a
- * child's, which the audit removes. An input is addressed by its content and its life, so each of two starts
- * with one key finds its own, whichever creates the execution, and neither needs an item that is removed with
- * the other.
+ * child's, which the audit removes. An input is addressed by its content and its life. So two starts with one
+ * idempotency key each find their own, whichever creates the execution, and removing one leaves the other.
  */
 
 import { createHash } from 'node:crypto';

@@ -203,7 +203,7 @@ function attributes(
 
 /**
  * The attribute for a value (a payload may be a string or number, too); undefined if DynamoDB would not read
- * it back exactly. A fraction is read back exactly, and a time with one must be in its index.
+ * it back exactly. It does so for a fraction, and a time with a fraction must be in its index.
  */
 function attributeOf(value: unknown): AttributeValue | undefined {
   if (typeof value === 'string' && value.isWellFormed()) return { S: value };

@@ -25,5 +25,5 @@ const unlisted = async (): Promise<never> => {
   throw new Error('this function reads no lists');
 };
 
-/** For a function that lists nothing. */
+/** The lists of a function that lists nothing. */
 export const noLists: Lists = { openQuestions: unlisted, inbox: unlisted, list: unlisted, survey: unlisted };

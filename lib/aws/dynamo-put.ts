@@ -4,8 +4,8 @@
  * Owns: the one condition (the stored record is one version behind), and, after an ambiguous answer, finding
  * out whether the stored write is our own. Does not own: the items (`dynamo-items.ts`).
  *
- * Writes whole records: updates of fields would spell out each move of `core/transitions.ts` a second time. A
- * step with a large output pays for it again with each later write; a healthy step has none.
+ * Writes whole records: updates of fields would spell out each move of `core/transitions.ts` a second time.
+ * Each later write pays for a large output again, but a healthy step has no later write.
  *
  * S3, S15: a write that is repeated counts as written, and is written once.
  */

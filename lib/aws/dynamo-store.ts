@@ -2,7 +2,7 @@
  * The store on DynamoDB.
  *
  * Owns: which records are written together, strongly consistent reads. Does not own: the lists that only the
- * API reads (without them an agent's code is a fiftieth smaller; `dynamo-lists.ts`), the items' form
+ * API reads (without them an agent's code is 2 % smaller; `dynamo-lists.ts`), the items' form
  * (`dynamo-items.ts`), the condition of a write (`dynamo-put.ts`), or the consequences of a conflict (the
  * roles).
  *
@@ -159,8 +159,8 @@ const asWritten = (existing: Execution, wanted: Execution): Execution | 'written
 
 /**
  * Looks for an execution that a start with a key would only repeat, so that its input is not stored a second
- * time: with a cheap read first, and a strong one only if that finds it. A child needs none: its parent knows
- * which children it has started.
+ * time: with a cheap read first, and a strong one only if that finds it. A child needs no read: its parent
+ * knows which children it has started.
  */
 async function existingBefore(
   client: DynamoDBClient,

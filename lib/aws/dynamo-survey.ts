@@ -89,7 +89,7 @@ async function readBegun(
   return { ...bound, items: begun };
 }
 
-/** Reads recent starts separately if there are more starts than are counted: they might be missing. */
+/** Reads recent starts separately if there are more starts than are counted, which might not include them. */
 async function begunOf(
   readSince: (since: number) => Promise<Bounded<Begun>>,
   since: number,
@@ -107,7 +107,7 @@ async function begunOf(
   };
 }
 
-/** Less than half of the index's attributes. */
+/** The attributes that are counted, less than half of the index's. */
 const OF_ENDED = ['workflow', 'startedAt', TABLE.endedIndex.pk, TABLE.codeIndex.pk];
 const endedKeyOf = (item: Item): EndedKey => ({
   workflow: text(item, 'workflow'),

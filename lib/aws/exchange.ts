@@ -83,7 +83,7 @@ export function exchange(
       });
       asked = one;
       one.on('error', (error: NodeJS.ErrnoException) => {
-        // Asking again is no further attempt: after a pause of the process all its connections may be closed.
+        // Asking again is not a new attempt: after a pause of the process all its connections may be closed.
         if (one.reusedSocket && CLOSED.has(error.code) && !isOver) ask();
         else fail(error);
       });

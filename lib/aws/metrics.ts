@@ -117,7 +117,7 @@ export function createMeter(options: MeterOptions): Meter {
   };
   const add = (values: Partial<Record<MetricName, number>>): void => {
     for (const name of Object.keys(values) as MetricName[]) {
-      // One value more, and the library would write the line itself, without the fields and `onLine`.
+      // With one more value, the library would write the line itself, without the fields and `onLine`.
       if (sizes.get(name) === MOST_VALUES - 1) write();
       sizes.set(name, (sizes.get(name) ?? 0) + 1);
       // The clocks of two machines may differ, so a duration may be negative.

@@ -42,7 +42,7 @@ export const ENV = {
   auditPages: 'STEADFAST_AUDIT_PAGES',
   /** The dimension that tells this deployment's metrics from another's. */
   deployment: 'STEADFAST_DEPLOYMENT',
-  /** Which have metrics of their own: `workflow`, `agent`, with a comma between them. Absent: neither. */
+  /** What has metrics of its own: `workflow`, `agent`, with a comma between them. Absent: neither. */
   metricsBy: 'STEADFAST_METRICS_BY',
   /** How many attempts a worker performs at the same time. */
   workerConcurrency: 'STEADFAST_WORKER_CONCURRENCY',
@@ -52,10 +52,7 @@ export const ENV = {
   transport: 'STEADFAST_TRANSPORT',
   /** The API's IAM roles whose sessions are named after persons: their names, with spaces between them. */
   personalRoles: 'STEADFAST_PERSONAL_ROLES',
-  /**
-   * The API's: set if its function is invoked with an event that callers write, so no caller in it is
-   * believed.
-   */
+  /** Set for an API whose callers invoke its function, and write the event: no caller in it is believed. */
   direct: 'STEADFAST_DIRECT',
   /** Set: the API refuses all writes. */
   atRest: 'STEADFAST_AT_REST',
@@ -66,7 +63,7 @@ export const ENV = {
   openWaits: 'STEADFAST_OPEN_WAITS',
   /** A relay's target: ARN of the Lambda function that does the agent's work. */
   remoteFunction: 'STEADFAST_REMOTE_FUNCTION',
-  /** The supervisors': a hash of all code of the deployment. */
+  /** For the supervisors: a hash of all code of the deployment. */
   release: 'STEADFAST_RELEASE',
   /** A trigger's queue for messages that start nothing: its URL. */
   deadLetters: 'STEADFAST_DEAD_LETTERS',
@@ -100,7 +97,7 @@ export const DEFAULT_TRANSPORT: Transport = 'direct';
 export const TRIGGER_FILE = 'trigger.json';
 /** A file beside the scheduler's code: the answer to `GET /openapi.json`. A cold start does not read it. */
 export const OPENAPI_FILE = 'openapi.json';
-/** A file beside it: by workflow, the forms that `GET /workflows/{name}` includes. */
+/** Another one: by workflow, the forms that `GET /workflows/{name}` includes. */
 export const FORMS_FILE = 'forms.json';
 
 /** The folder in a cloud assembly with the sources of the functions and images, by deployment. */
@@ -131,7 +128,7 @@ export interface TableIndex {
   readonly projected: readonly string[];
 }
 
-/** Sparse: executions by a tag that their workflow names in `search`, and start. */
+/** Sparse: executions by a tag that their workflow lists, and start. */
 export const TAG_INDEXES: readonly TableIndex[] = ['tag1', 'tag2', 'tag3'].map((name) => ({
   name,
   pk: name,

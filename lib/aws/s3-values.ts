@@ -37,8 +37,8 @@ export interface S3Options {
 type Method = 'GET' | 'PUT' | 'DELETE';
 
 /**
- * S3's answer for a missing object, with `NoSuchKey`. To a role that may not list, S3 answers 403 instead and
- * names the right to list; that it may read is certain, or S3 would name that right.
+ * S3's answer for a missing object, with `NoSuchKey`. A role that may not list gets 403 instead, which names
+ * the right to list; if it might not read either, S3 would name that right.
  */
 const NOT_THERE = 404;
 const MAY_NOT_LIST = 403;

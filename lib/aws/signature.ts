@@ -2,7 +2,7 @@
  * Signs a request with AWS's Signature Version 4: a POST to `/` for the JSON protocols, or any other call.
  *
  * Owns: the signature. Does not own: the request (`direct.ts`, `s3-values.ts`, `remote/`). The
- * signing key is derived once a day and service.
+ * signing key is derived once for each day and service.
  */
 
 import { createHmac, hash } from 'node:crypto';
