@@ -77,7 +77,7 @@ export function notificationsHandler(): (event: SQSEvent, context: Context) => P
     return outcome === 'refused' ? 'handled' : wishMs;
   };
 
-  /** A failed delay leaves the queue's own. */
+  /** If the delay cannot be set, the queue's own applies. */
   const delayed = async ({ receiptHandle, attributes }: SQSRecord, wishMs: number): Promise<void> => {
     const { queue, queueUrl: QueueUrl } = ready();
     const VisibilityTimeout = Math.ceil(gapMs(Number(attributes.ApproximateReceiveCount), wishMs) / 1_000);
@@ -104,11 +104,11 @@ export function notificationsHandler(): (event: SQSEvent, context: Context) => P
     );
 }
 
-/** After it SQS sets the message aside. */
+/** True if SQS sets the message aside after this try. */
 const isLastTry = ({ attributes }: SQSRecord): boolean =>
   Number(attributes.ApproximateReceiveCount) >= TRIES_OF_A_DAY;
 
-/** The local cloud is on its user's machine, and so are its receivers: they may be called there alone. */
+/** Only a local cloud may call receivers on its machine, because both are its user's. */
 function reachOf(url: URL, { allowsPrivate }: NotificationSettings): Reach {
   const aws = process.env['AWS_ENDPOINT_URL'];
   if (aws !== undefined && isHere(new URL(aws)) && isHere(url)) return 'here';
@@ -120,7 +120,7 @@ function eventIn(body: string): SentEvent {
   return { source, detailType, at: Number(detail['at'] ?? detail['endedAt']), detail };
 }
 
-/** Posts, and leaves alone for a while a receiver that is silent: it would take the time of all others. */
+/** Posts, but leaves a silent receiver alone for a while: it would take the time of all others. */
 function sparing(): (to: string, posted: Posted) => Promise<PostResult> {
   const away = new Map<string, number>();
   return async (to, posted) => {

@@ -4,8 +4,8 @@
  * Owns: the request, and which answer takes the event. Does not own: when it is tried again (`tries.ts`),
  * the signature (`signed-event.ts`).
  *
- * H1 The address is a caller's: it is checked like any that an agent sends to, and the connection goes to
- * what was checked (`ready/send.ts`).
+ * H1 The address is a caller's: it is checked like any that an agent sends to, and the connection goes to the
+ * checked address (`ready/send.ts`).
  */
 
 import type { Reach } from '../ready/addresses.ts';
@@ -17,7 +17,7 @@ import { signedHeaders } from './signed-event.ts';
 const ANSWER_WITHIN_MS = 15_000;
 /** The answer is not read: only its status counts. */
 const MOST_BYTES = 65_536;
-/** The receiver wants nothing of it any more, as Standard Webhooks says it. */
+/** The receiver wants no more events, by Standard Webhooks. */
 const GONE = 410;
 
 export interface Posted {

@@ -1,5 +1,5 @@
 /**
- * When a notification that was not taken is tried again, and when no more.
+ * Decides when a notification that was not taken is tried again, and when it is given up.
  *
  * Owns: the pauses, and how many tries a day has. Does not own: who counts them: a queue on AWS
  * (`infra/notifications.ts`), the outbox of `serve`.

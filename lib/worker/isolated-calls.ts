@@ -45,7 +45,7 @@ const STOPPED_WITHIN_MS = 700;
  * Runs in a thread of its own, because the authors' code may block the main thread. When the pipe to the
  * caller closes, it ends the process and every program it started: those that left the process group still
  * have its environment (`process-group.ts`). When the caller asks which call keeps the process busy, it stops
- * the main thread as a debugger does and calls `atWork` there; that is right behind an `await`, too. If the
+ * the main thread as a debugger does and calls `atWork` there, which is right even after an `await`. If the
  * thread cannot be stopped, it knows only a call that has not waited yet.
  */
 const GUARD = `
@@ -310,7 +310,7 @@ export function performCalls(
   const guard = new Thread(GUARD, { eval: true, workerData, execArgv: [] });
   guard.on('error', () => process.kill(process.pid, 'SIGKILL'));
   guardExits();
-  // A line that cannot be written is no fault of the code that logs it.
+  // A line that cannot be written is not the fault of the code that logs it.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', unsent);
   offerToEnd();
   const underWay = new Map<number, Running>();

@@ -48,9 +48,9 @@ class LineLimit {
 /** Bounds the lines of all calls of this process. */
 const lineLimit = new LineLimit(() => performance.now());
 
-/** Longer than any of these is kept. */
+/** The most characters of such a text that are sent; its receiver keeps fewer. */
 const MOST_WORD = 4_096;
-/** A name, code or token: the caller cuts it further. */
+/** Cuts a name, code or token. */
 export const short = (text: string): string => text.slice(0, MOST_WORD);
 
 /** Describes what was thrown: an error of Node's or of another realm, or any other value. */

@@ -37,7 +37,7 @@ const ABORT_GRACE_MS = 2_000;
 const STARTING_MS = 30_000;
 /** A kill is not instant. */
 const KILL_MARGIN_MS = 1_000;
-/** A call's time grows when a pause gives time back; its process learns of no less. */
+/** A call's time grows when a pause gives time back; its process is informed of this much or more. */
 const GIVEN_BACK_MS = 100;
 const MB = 1_048_576;
 

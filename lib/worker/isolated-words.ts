@@ -98,7 +98,7 @@ export const diedOf = (why: string): Answered => ({
   message: `the process of the attempt died: ${why}`,
 });
 
-/** No more than a large value may have; anything else is read back. */
+/** The limits of a large value: JSON within them is not read back. */
 const PLAIN: JsonLimits = { ...LARGE_JSON_LIMITS, anyText: true };
 
 /** Far more than an output may have: the caller stands still while it reads a message. */
@@ -130,7 +130,7 @@ function hasMoreParts(root: unknown): boolean {
   const objects = new Set<unknown>([root]);
   const keys = new Set<string>();
   let parts = 0;
-  // A set's loop also comes to what is added meanwhile, and to each object once.
+  // The loop also visits objects that are added meanwhile, and each object once.
   for (const value of objects) {
     const items = itemsOf(value, keys);
     parts += items.length;
@@ -153,8 +153,8 @@ function itemsOf(value: unknown, keys: Set<string>): readonly unknown[] {
 const SPARE_LEVELS = 100;
 
 /**
- * The value, which the receiver can certainly read: V8 writes some values that it cannot read again, such as
- * an error that is its own cause, and one that cannot be read ends its receiver.
+ * The value, if the receiver can certainly read it: V8 writes some values that it cannot read again, such as
+ * an error that is its own cause, and an unreadable value ends its receiver.
  * @param most characters, or bytes of a value that is not JSON
  * @throws Error if it cannot be sent
  */
