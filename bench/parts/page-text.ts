@@ -27,7 +27,7 @@ export const oneHostUnderLoad = (
 when all of the batch are, so none of them is carried on, and \`batchSize: 10\` would make of a host what agents with functions of their own are.
 Writes, reads and the event of the end are ${untouched} in any case, in chains of five.`;
 
-/** What the bill of a month of ten million steps consists of. */
+/** Names the parts of the bill of a month of ten million steps. */
 export function whatTheBillIsMadeOf({ lines, total }: Bill): string {
   const usd = (...names: readonly (keyof Bill['lines'])[]): string =>
     names.reduce((sum, name) => sum + (lines[name] ?? 0), 0).toFixed(0);

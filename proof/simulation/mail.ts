@@ -110,7 +110,7 @@ function consider(host: Host, sending: Choice, id: string): void {
   send(host, sending, { id, life, messageId: latest?.id ?? newId(host, plan, name), name });
 }
 
-/** One in so many messages that only rounds take is too large for each of them. */
+/** One in this many messages that only rounds take is too large for each round. */
 const LARGE_EVERY = 4;
 
 /** The id of a new message; no message is too large where a round's input is stored outside the table. */
