@@ -1,6 +1,6 @@
 /**
- * The site of the documents: what is written in `docs/` and beside it, as pages with a menu and a search.
- * The menu is the table of `docs/README.md`, in its order: a page that is in no row of it has no entry.
+ * The site of the documents in `docs/` and beside it: pages with a menu and a search. The menu is the table
+ * of `docs/README.md`, in its order; a page that is in none of its rows has no entry.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ type Markdown = Parameters<NonNullable<MarkdownOptions['config']>>[0];
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PAGE = /^((README|CONTRIBUTING|docs\/(decisions\/)?[\w-]+)|examples\/([\w-]+\/)?README)\.md$/;
-/** Where the files are that are no pages, such as code. Without it links to them are plain text. */
+/** The address of files that are not pages, such as code. Without it, links to them are plain text. */
 const REPOSITORY = process.env['DOCS_REPOSITORY'];
 /** The path at which a host serves the site, with a slash at both ends. */
 const BASE = process.env['DOCS_BASE'] ?? '/';
@@ -68,7 +68,7 @@ function links(md: Markdown): void {
   });
 }
 
-/** As GitHub makes them, for links of the documents go there, too. */
+/** An anchor as GitHub makes it, because the documents' links must work there, too. */
 const slug = (heading: string): string =>
   heading
     .trim()
@@ -91,12 +91,12 @@ export default defineConfig({
   base: BASE,
   outDir: join(import.meta.dirname, '../dist'),
   cacheDir: join(import.meta.dirname, '../node_modules/.vitepress'),
-  // No host has to answer for a picture that nobody asked for.
+  // Keeps browsers from requesting an icon that does not exist.
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   lang: 'en',
   markdown: { config: links, anchor: { slugify: slug } },
   vite: {
-    // The pages lie above this folder, where Vue is not found.
+    // The pages are above this folder, from where Vue is not found.
     resolve: {
       alias: [{ find: /^vue(?=$|\/)/, replacement: join(import.meta.dirname, '../node_modules/vue') }],
     },
