@@ -143,8 +143,8 @@ export class Alarms extends Construct {
   }
 
   /**
-   * Raises an alarm after two periods in which no canary ended. A single such period is no fault: a canary
-   * may begin in one period and end in the next.
+   * Raises an alarm after two periods in which no canary ended. A single one is not a fault: a canary may
+   * begin in one period and end in the next.
    */
   private canaryLate({ metricOf, canary }: AlarmsProps): Alarm[] {
     if (canary === undefined) return [];

@@ -6,7 +6,7 @@
  * Does not own: the image (`containers/Dockerfile`), the agents' functions (`bundle.ts`).
  *
  * Unlike a function's, the code contains the whole search for credentials: a task fetches its credentials
- * from an address, again before they expire, which happens several times during an attempt of a day.
+ * from an address, and again before they expire: several times in an attempt that takes a day.
  */
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -313,7 +313,7 @@ function unloadable(file: string, location: Message['location']): string {
 }
 
 /**
- * A plugin that corrects the sources in a map: they are relative to where it would be written, and it will be
+ * Options that correct the sources in a map: they are relative to where it would be written, but it will be
  * elsewhere.
  */
 const readableAt = (folder: string) =>

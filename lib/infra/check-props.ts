@@ -29,7 +29,7 @@ export function checkProps({ node: { id } }: Construct, props: SteadfastProps): 
   checkPersons(props);
 }
 
-/** @throws Error if these settings are of alarms, and there are none */
+/** @throws Error if these settings concern alarms, and there are none */
 export function checkAlarms<Props extends Pick<SteadfastProps, 'monitoring'>>(
   props: Props,
   ofAlarms: readonly (keyof Props & string)[],

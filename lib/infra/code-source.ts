@@ -86,7 +86,7 @@ export function codeSource(
   return { code, imageFolder: (name) => images.get(name), release };
 }
 
-/** In any order, because constructs may be added in another one. */
+/** Hashes the parts sorted, because constructs may be added in another order. */
 const releaseOf = (parts: readonly (readonly string[])[]): string =>
   createHash('sha256')
     .update(JSON.stringify(parts.map(String).sort()))

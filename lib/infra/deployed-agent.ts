@@ -42,7 +42,7 @@ const VISIBILITY_FACTOR = 6;
  */
 const MAX_RECEIVES = 5;
 
-/** What Lambda does on a queue with the function's role. */
+/** Lambda's own actions on a queue, with the function's role. */
 const CONSUME = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
 /** The actions of a worker, which extends the visibility timeout of its messages. */
 const WORK = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'];

@@ -113,7 +113,7 @@ function refuseUnknown(text: string, path: readonly string[], shape: EventShape,
   }
 }
 
-/** The key as a list of references. @throws Error if a part is no path */
+/** The key as a list of references. @throws Error if a part is not a path */
 export function compileKey(
   key: string | readonly string[],
   shape: EventShape,

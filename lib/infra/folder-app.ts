@@ -1,7 +1,7 @@
 /**
  * The CDK app of `startCloud({ workflows })`: one stack of workflow folders, and nothing else.
  *
- * Does not own: which folders: the context names them. It has no buckets and buses for their triggers.
+ * Does not own: which folders (the context names them). It has no buckets and buses for their triggers.
  */
 
 import { App, RemovalPolicy } from 'aws-cdk-lib/core';

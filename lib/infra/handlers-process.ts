@@ -1,6 +1,6 @@
 /**
- * Loads agents' files in a process of its own, for `handlers.ts`. Arguments: the files; writes a
- * `Handled` a line to channel 3.
+ * Loads agents' files in a process of its own, for `handlers.ts`. Arguments: the files; writes one
+ * `Handled` per line to channel 3.
  */
 
 import { writeSync } from 'node:fs';

@@ -14,8 +14,8 @@ export function checkOptions(of: string, options: unknown, keys: Keys): void {
 }
 
 /**
- * Refuses a misspelled setting of ours. For props that a stack shares: which other settings they have depends
- * on the version of the CDK.
+ * Refuses a misspelling of our settings only: which others the props of a stack have depends on the CDK's
+ * version.
  */
 export function checkLikeOptions(of: string, options: object, known: readonly string[]): void {
   for (const key of Object.keys(options)) {

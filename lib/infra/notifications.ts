@@ -55,7 +55,7 @@ interface Whole extends Construct {
 }
 
 const TIMEOUT = Duration.seconds(30);
-/** Six times the function's timeout, as AWS asks for. */
+/** Six times the function's timeout, as AWS recommends. */
 const VISIBILITY = Duration.minutes(3);
 /** Receivers that are away keep a function waiting for 15 s each. */
 const MAX_CONCURRENCY = 5;

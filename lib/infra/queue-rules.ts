@@ -12,7 +12,7 @@ import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { onceInUse } from './removal.ts';
 
-/** For 14 days, the longest that SQS keeps a message. */
+/** The longest that SQS keeps a message. */
 const RETENTION = Duration.days(14);
 
 export const encryptedBy = (key: IKey | undefined): Pick<QueueProps, 'encryption' | 'encryptionMasterKey'> =>

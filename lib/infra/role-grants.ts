@@ -72,7 +72,7 @@ export function grantRoles(whole: Whole, props: SteadfastProps, fleet: AgentFlee
   if (key !== undefined) grantUse(key, audit.function);
 }
 
-/** Grants what every role needs that reports or starts anything. */
+/** Grants what each role that reports or starts anything needs. */
 export function grantDecide(
   { stateTable, valueBucket, eventBus }: Granting,
   { workflows, encryptionKey }: SteadfastProps,

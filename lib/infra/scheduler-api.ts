@@ -144,7 +144,7 @@ const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, 
 const openWaits = ({ reservedConcurrency: most }: SchedulerApiProps): Record<string, string> =>
   most === undefined ? {} : { [ENV.openWaits]: String(Math.floor(most / 2)) };
 
-/** True for the only authorizers of which API Gateway checks scopes. */
+/** True for the only authorizers whose scopes API Gateway checks. */
 const takesScopes = (authorizer: IHttpRouteAuthorizer | undefined): boolean =>
   authorizer instanceof HttpJwtAuthorizer || authorizer instanceof HttpUserPoolAuthorizer;
 
@@ -189,8 +189,8 @@ export class SchedulerApi extends Construct {
 
   /**
    * Lets a grantee call the whole API, or one method and one path, where `*` stands for any name.
-   * @throws Error for a grantee that is no role or user of this account, because an HTTP API has no resource
-   * policy; or for a part of the calls if there is no API
+   * @throws Error for a grantee that is not a role or user of this account, because an HTTP API has no
+   * resource policy; or for a part of the calls if there is no API
    */
   grantInvoke(grantee: IGrantable, method?: HttpMethod, path?: string): Grant {
     if (this.gateway !== undefined) {

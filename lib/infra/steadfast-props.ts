@@ -84,7 +84,7 @@ export interface SteadfastProps extends TriggerSources {
   readonly removalPolicy?: RemovalPolicy;
   /**
    * Brings the deployment to rest, for a restore: it starts, claims, sweeps and audits nothing, and its API
-   * refuses what writes with 503 `at-rest`. What triggers send waits in their queues for up to 14 days.
+   * refuses writes with 503 `at-rest`. Messages of triggers wait in their queues for up to 14 days.
    * @default false
    */
   readonly atRest?: boolean;
@@ -99,14 +99,14 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly pointInTimeRecovery?: boolean;
   /**
-   * How many starts a second the state table takes from its first minute on, and beyond how many it refuses
-   * to write.
+   * The starts a second that the state table takes from its first minute on, and the number beyond which it
+   * refuses writes.
    * @default - as every table on demand: some 280 on its first day, and no maximum
    */
   readonly startsPerSecond?: StartsPerSecond;
   /**
    * Pays for the state table by the hour: `{ provisioned: { startsPerSecond: 20 } }`. A unit in use costs a
-   * third then, but there is a minimum; synthesis prints it, and from how many steps a month on it is
+   * third then, but there is a minimum. Synthesis prints it, and the steps a month from which this is
    * cheaper.
    * @default - by use
    */
@@ -198,8 +198,8 @@ export interface SteadfastProps extends TriggerSources {
   readonly bulkActions?: boolean;
   /**
    * Concurrent executions reserved for the API's function, which are also its maximum: this many calls are
-   * answered at once, even if agents use up the account's. A call with `?wait` lasts up to 25 s. Half of the
-   * executions may wait so (5 if none are reserved); further such calls are answered without waiting.
+   * answered at once, even if agents use up the account's. A call with `?wait` lasts up to 25 s. Half of
+   * these executions (5 if none are reserved) may wait; further such calls are answered without waiting.
    * @default 'unreserved'
    */
   readonly schedulerConcurrency?: number | 'unreserved';
@@ -224,7 +224,7 @@ export interface SteadfastProps extends TriggerSources {
   /**
    * Concurrent executions reserved for the supervisors, so that agents that use up the account's do not stop
    * the role that would notice: twice `supervisors`, because those of a tick may still run when the next
-   * begins, and 2 for a called one. 100 of the account's must stay unreserved
+   * begins, plus 2 for a called one. 100 of the account's must stay unreserved
    * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html), so a new account with 10
    * can reserve none.
    * @default 'unreserved'

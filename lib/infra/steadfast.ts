@@ -260,8 +260,8 @@ export class Steadfast extends Construct {
   /**
    * Lets a grantee start executions of one workflow, or of all, and nothing else: reading the result takes
    * `grantRun` or `grantInvoke`.
-   * @throws Error for a workflow that this deployment does not have, for a grantee that is no role or user of
-   * this account, and with `api: 'none'`, where `grantInvoke` is the only grant
+   * @throws Error for a workflow that this deployment does not have, for a grantee that is not a role or user
+   * of this account, and with `api: 'none'`, where `grantInvoke` is the only grant
    */
   grantStart(grantee: IGrantable, workflowName = '*'): Grant {
     return this.letCall(grantee, workflowName, 'executions');
@@ -290,7 +290,7 @@ export class Steadfast extends Construct {
 
   /**
    * Lets a grantee make every call of the API; with `api: 'none'`, invoke the scheduler's function.
-   * @throws Error for a grantee that is no role or user of this account, if there is an API
+   * @throws Error for a grantee that is not a role or user of this account, if there is an API
    */
   grantInvoke(grantee: IGrantable): Grant {
     return this.scheduler.grantInvoke(grantee);

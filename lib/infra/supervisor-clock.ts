@@ -52,7 +52,7 @@ export class SupervisorClock extends Construct {
       environment: {
         ...shared.environment,
         [ENV.release]: Lazy.string({ produce: release }),
-        // A full stack's queues leave little room in the environment: its default is not said.
+        // Leaves the default out: a full stack's queues leave little room in the environment.
         ...(sweepEveryMs === DEFAULT_SWEEP_EVERY_MS ? {} : { [ENV.sweepEveryMs]: String(sweepEveryMs) }),
       },
       ...(reservedConcurrency === 'unreserved' ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
