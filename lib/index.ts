@@ -63,7 +63,7 @@ export {
   skipped,
   succeeded,
 } from './author/references.ts';
-// What the functions return, by name: else a project that emits declarations could not say their types.
+// Types that the functions return: a project that emits declarations must be able to name them.
 export type { AskPersonStage, WithInputStage, RetryStage } from './core/plan/plan.ts';
 export type {
   Condition,

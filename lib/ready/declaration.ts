@@ -19,12 +19,12 @@ export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
  * The outcome of the work that an answer shows. `done`: with the output; `accepted`: the service will do it,
  * and is asked until it has; `transient`: certainly not done, may be tried again; `permanent`: certainly not
- * done, and no try would help; `unknown`: it may have been done, and is found out as `effect` says.
+ * done, and no try would help; `unknown`: it may have been done; `effect` says how that is found out.
  */
 export type HttpOutcome = 'done' | 'accepted' | 'transient' | 'permanent' | 'unknown';
 /**
  * The state of the work that the answer to a probe shows. `done`: with the output; `notDone`: the service
- * knows of none; `running`: it is at it, and is asked again; `unknown`: the answer says nothing.
+ * knows of none; `running`: it is still working, and is asked again; `unknown`: the answer says nothing.
  */
 export type HttpProbeOutcome = 'done' | 'notDone' | 'running' | 'unknown';
 

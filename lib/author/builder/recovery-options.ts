@@ -198,7 +198,7 @@ export function recoveryProblem(
   let tried = spec;
   for (const stage of recovery) {
     if (stage.kind === 'askPerson') return undefined;
-    // A value that is no stage is refused with the whole plan.
+    // A value that is not a stage is refused with the whole plan.
     if (stage.kind !== 'withInput' && stage.kind !== 'useAgent') continue;
     const isUndone = (undo ?? tried.undo) !== 'none';
     if (tried.effect === 'idempotent' && tried.probe === undefined && !isUndone) {

@@ -228,7 +228,7 @@ export interface WorkflowBuilder<I> {
 }
 
 /**
- * The types that an author's function may return. References are listed apart, because their types are no
+ * The types that an author's function may return. References are listed apart, because their types are not
  * records.
  */
 type Answer =

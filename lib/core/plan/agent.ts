@@ -48,8 +48,8 @@ export interface AgentOptions<I, O> {
   readonly runsIn?: 'lambda' | 'container';
   /**
    * true: its code runs in processes of its own, which can be killed, for code that computes for long or may
-   * not come back. On AWS a function that starts such a process knows at once when it dies, and the next
-   * stage does not wait for the function's timeout.
+   * never return. On AWS a function that starts such a process knows at once when it dies, and the next stage
+   * does not wait for the function's timeout.
    * @default false; true in a container
    */
   readonly isolate?: boolean;
@@ -160,7 +160,7 @@ export interface AttemptLog {
  */
 type LogLine = (message: string, fields?: Readonly<Record<string, unknown>> | Error) => void;
 
-/** What one attempt is given as `ctx`: which it is, its key, its time, its signal and its log. */
+/** The `ctx` of one attempt: which it is, its key, its time, its signal and its log. */
 export interface AttemptContext {
   /** The execution's id; in a child, the child's own. */
   readonly executionId: string;
@@ -273,7 +273,7 @@ export const cannotTell = (reason?: string): Verdict<never> => ({
   ...(reason === undefined ? {} : { reason }),
 });
 
-/** What `execute` returns where its service has taken the work and will do it. */
+/** The answer of `execute` if its service has taken the work and will do it. */
 export interface Accepted {
   readonly kind: 'steadfast:accepted';
   /** The service's name for the work. */
