@@ -53,7 +53,7 @@ export interface CrashOptions<I> extends TestOptions {
    */
   readonly scenario?: (trial: WorkflowTest<I>, input: I) => Promise<TestRun>;
   /**
-   * How long after its caller has given up a request may still take effect, for all agents or by agent. Late
+   * How long a request may still take effect after its caller gave up, for all agents or by agent. Late
    * effects occur after the longer of this and the agent's `lateEffectWithin`.
    * @default the agent's `lateEffectWithin`; `blind` in the report says so
    */
@@ -87,7 +87,7 @@ const CRASH = {
 } as const satisfies KeysOf<CrashOptions<unknown>>;
 
 /** A fault with its wrong result. */
-export interface Finding extends Problem {
+export interface CrashFinding extends Problem {
   /** The point; 'none' if the result is wrong even without a fault. */
   readonly point: string;
   /** The call or message with the fault: 'charge-card writes step 'charge' as done'. */
@@ -99,7 +99,7 @@ export interface Finding extends Problem {
 /** The result of all runs. */
 export interface CrashReport {
   /** The findings. If it is empty, nothing is lost, doubled or stuck. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CrashFinding[];
   /** The number of runs with a fault. */
   readonly runs: number;
   /** The number of points that `maxRuns` or `only` left out. */
@@ -237,7 +237,7 @@ function choose<I>(points: readonly Point[], { only, maxRuns = 2_000 }: CrashOpt
   );
 }
 
-function findingOf(workflow: { readonly name: string }, problem: Problem, point: Point): Finding {
+function findingOf(workflow: { readonly name: string }, problem: Problem, point: Point): CrashFinding {
   const { name, about, advice } = point;
   const call = workflow.name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   const message = advice === undefined ? problem.message : `${problem.message}; ${advice}`;

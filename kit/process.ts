@@ -27,7 +27,7 @@ export type Injects = (point: string, about: string, advice?: string) => boolean
 export interface Host {
   readonly world: MemoryWorld;
   readonly injects: Injects;
-  /** How long after its caller has given up an effect may occur, in ms. */
+  /** How long an effect may still occur after its caller gave up, in ms. */
   readonly lateMs: (agent: AgentSpec) => number;
   /** Counts the calls of a kind: 1, 2, … … */
   readonly count: (what: string) => number;

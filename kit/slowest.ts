@@ -1,6 +1,6 @@
 /**
- * The option `slowest`: how long after its caller has given up a service may still act. Only the author of a
- * test knows this.
+ * The option `slowest`: how long a service may still act after its caller gave up. Only the author of a test
+ * knows this.
  *
  * Owns: its type, its refusals, and the reminder if it is missing. Does not own: the fault
  * (`agent-calls.ts`).

@@ -14,7 +14,7 @@ import { TEST, type TestOptions, WorkflowTest } from './workflow-test.ts';
 
 export type { Explanation } from '../lib/explain/why.ts';
 export { crashEverywhere } from './crash-everywhere.ts';
-export type { CrashOptions, CrashReport, Finding } from './crash-everywhere.ts';
+export type { CrashOptions, CrashReport, CrashFinding } from './crash-everywhere.ts';
 export type { AgentCall, FaultOptions, LoggedLine } from './agent-calls.ts';
 export { externalWorld } from './external-world.ts';
 export type { WorldEffect, ExternalWorld } from './external-world.ts';

@@ -30,7 +30,7 @@ export { awsSignature, bearer } from './api/authorization.ts';
 export type { Authorization, AwsCredentials, AwsSignatureOptions } from './api/authorization.ts';
 export { ApiError } from './api/client.ts';
 export type { InvokesFunctions, SchedulerFunction } from './api/call-options.ts';
-// What the client takes and answers, by name: a project that emits declarations can say its types.
+// Types of the client's calls and answers: a project that emits declarations must be able to name them.
 export type {
   Addressee,
   CancelOptions,
@@ -43,7 +43,7 @@ export type {
   RunOptions,
   SendOptions,
   StartOptions,
-  WaitOptions,
+  WaitForEndOptions,
   FailOptions,
   ResolveOptions,
 } from './api/call-options.ts';

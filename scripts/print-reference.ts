@@ -254,7 +254,7 @@ function clientPart(): string {
     return `### client.${group}\n\n${sentence(declared)}\n\n${calls(`client.${group}.`, declared.members, taken)}\n`;
   });
   const taken =
-    'StartOptions RunOptions ListOptions CommandOptions CancelOptions RetryOptions PauseOptions WaitOptions';
+    'StartOptions RunOptions ListOptions CommandOptions CancelOptions RetryOptions PauseOptions WaitForEndOptions';
   const lists = taken.split(' ').map((name) => {
     const declared = declarationIn(CALLS, name);
     const base = declared.extended === '' ? '' : `\n\nAnd those of \`${declared.extended}\`.`;

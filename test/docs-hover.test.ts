@@ -53,12 +53,31 @@ function hoverOf(path: string, name: string, from: Read = read): string {
   return '';
 }
 
+/** @returns the file that declares the name */
+function homeOf(path: string, name: string, from: Read = read): string {
+  const text = from(path);
+  if ([...text.matchAll(OWN)].some(([, own]) => own === name)) return path;
+  for (const [, list = '', file = ''] of text.matchAll(LIST))
+    for (const { there, here } of namesIn(list))
+      if (here === name) return homeOf(join(dirname(path), file), there, from);
+  return '';
+}
+
 it('is said of each name of each entry', () => {
   const all = entries.flatMap((path) => exportsOf(path).map((name) => ({ path, name })));
   expect(entries).toHaveLength(4);
   expect(all.length).toBeGreaterThan(270);
   const unsaid = all.filter(({ path, name }) => hoverOf(path, name).split(' ').length < 3);
   expect(unsaid).toEqual([]);
+});
+
+it('is of one thing: a name that two entries export is the same in both', () => {
+  const homes = new Map<string, Set<string>>();
+  for (const path of entries)
+    for (const name of exportsOf(path))
+      homes.set(name, new Set([...(homes.get(name) ?? []), homeOf(path, name)]));
+  expect(homes.get('Explanation')).toEqual(new Set(['lib/explain/why.ts']));
+  expect([...homes].filter(([, { size }]) => size > 1)).toEqual([]);
 });
 
 it('is found where the name is declared, and missed where there is none', () => {
@@ -71,4 +90,5 @@ it('is found where the name is declared, and missed where there is none', () => 
   const from = (path: string): string => files[path] ?? '';
   expect(hoverOf('a/index.ts', 'two', from)).toBe('Does one.');
   expect(hoverOf('a/index.ts', 'three', from)).toBe('');
+  expect(homeOf('a/index.ts', 'two', from)).toBe('a/b.ts');
 });

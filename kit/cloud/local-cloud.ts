@@ -96,10 +96,10 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   /** The processes of each agent and each role. */
   readonly functions: () => readonly LocalFunctionState[];
   /**
-   * Kills what performs an agent (`'charge-card'`) or a role (`'scheduler'`, `'supervisor'`) by SIGKILL: by
-   * default every process at work now, and if none is, every warm one. With a moment it waits for it: `hit`
+   * Kills the processes of an agent (`'charge-card'`) or a role (`'scheduler'`, `'supervisor'`) by SIGKILL:
+   * by default every one at work now or, if none is, every warm one. Given a moment, it waits for that: `hit`
    * of the result says what was killed. An agent in a container can be killed only now: its worker dies, idle
-   * or not, and is started again, as ECS does.
+   * or not, and is started again, as by ECS.
    * @example
    * const { hit } = cloud.kill('charge-card', { afterCall: 1, operation: 'PutItem' });
    * export const { outcome, pids } = await hit;
@@ -108,7 +108,7 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
    */
   readonly kill: (name: string, when?: FaultMoment) => ArmedFault;
   /**
-   * Stops processes by SIGSTOP, those that `kill` would end at that moment: they live and do nothing until
+   * Stops, by SIGSTOP, the processes that `kill` would end at that moment: they live and do nothing until
    * `thaw`, or until the function's timeout ends them. Agents in containers cannot be frozen.
    * @throws Error as `kill` does
    */

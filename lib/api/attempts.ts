@@ -38,7 +38,7 @@ export const attemptsView = (plan: Plan, step: AgentStep, record: Step, state: S
         keyEpoch(plan, { name: step.name, epoch }),
       ),
       ...(given === true ? { inputGiven: true as const } : {}),
-      // Neither the reason of an earlier end nor what was read then is kept.
+      // Neither the reason of an earlier end nor the values read then are kept.
       ...(isOnFailure(plan, step.name) && epoch < state.execution.epoch
         ? {}
         : inputOf(step, record, attempt, state)),
@@ -69,7 +69,7 @@ function inputOf(
 }
 
 /**
- * The values as the attempt read them, also those undone since. Tokens are hidden, because their bearer may
+ * The values as the attempt read them, even those undone since. Tokens are hidden, because their bearer may
  * answer.
  */
 const shownScope = (state: Snapshot): ReturnType<typeof scopeOf> => ({

@@ -34,7 +34,7 @@ export interface RunOptions extends StartOptions {
 }
 
 /** Options for waiting for an execution. */
-export interface WaitOptions {
+export interface WaitForEndOptions {
   /** Ends the wait: it rejects with the signal's reason. The execution continues. */
   readonly signal?: AbortSignal;
   /** The time in ms after which it rejects with `timeout`. @default no limit */
@@ -184,8 +184,8 @@ export interface ResolveOptions {
    * One of the `choices` that the incident offers now; another is refused. 'retry': the same attempt again.
    * 'retry-with-input': an attempt with `input`. 'give-output': the step is done, with `output`. 'skip': the
    * execution continues without the step, or its undo. 'continue': the failure is tolerated. 'resume': the
-   * pause ends. 'undo-all': all that acted is undone, and the execution ends. 'keep': the execution fails,
-   * and the effects stay.
+   * pause ends. 'undo-all': everything that acted is undone, and the execution ends. 'keep': the execution
+   * fails, and the effects stay.
    */
   readonly choice: Choice;
   /** The reason, for later readers. */

@@ -33,7 +33,7 @@ import type {
   PauseWorkflowOptions,
   SendOptions,
   StartOptions,
-  WaitOptions,
+  WaitForEndOptions,
   ResolveOptions,
   FailOptions,
 } from './call-options.ts';
@@ -62,7 +62,7 @@ export interface Client {
   readonly url: string;
   readonly start: (workflow: string, options: StartOptions) => Promise<Started>;
   /**
-   * Starts an execution, and answers at its end, or when `wait` has passed: a caller who may run it may read
+   * Starts an execution, and answers at its end, or when `wait` has passed. A caller who may run it may read
    * it.
    */
   readonly run: (workflow: string, options: RunOptions) => Promise<ExecutionView>;
@@ -79,7 +79,7 @@ export interface Client {
    * Polls until the execution has ended, which its workflow's `within` guarantees. It survives a restart, a
    * deployment and a busy gateway, until `signal` or `timeoutMs` ends it.
    */
-  readonly waitForEnd: (executionId: string, options?: WaitOptions) => Promise<ExecutionView>;
+  readonly waitForEnd: (executionId: string, options?: WaitForEndOptions) => Promise<ExecutionView>;
   /** What happened, the evidence, and what happens next and when. */
   readonly why: (executionId: string) => Promise<Reasons>;
   /** Lists executions by any filter that an index serves; a combination without an index is refused. */
@@ -96,8 +96,8 @@ export interface Client {
    */
   readonly retry: (executionId: string, options?: RetryOptions) => Promise<Started>;
   /**
-   * Sends a message to an execution, for a step that receives it now or later: it is written, and an id
-   * counts once.
+   * Sends a message to an execution, for a step that receives it now or later. It is stored, and an id counts
+   * once.
    */
   readonly send: (
     to: Addressee,

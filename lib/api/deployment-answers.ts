@@ -48,7 +48,7 @@ export interface WorkflowForms {
   readonly input?: Json;
   /**
    * The input in `example-input.json` beside the workflow. Absent if the folder does not have the workflow's
-   * name, or if the file is no JSON or has more than 32 KB.
+   * name, or if the file is not JSON or has more than 32 KB.
    */
   readonly example?: Json;
   /**
@@ -119,10 +119,10 @@ export interface WorkflowStepView {
   readonly heartbeatMs?: number;
   /** Only for an approval that must come from another person. */
   readonly by?: 'another';
-  /** Only where it does not fail without an answer, or without a message. */
+  /** The outcome without an answer or a message; absent if it is a failure. */
   readonly otherwise?: 'approve' | 'reject' | 'continue';
   readonly remindMs?: number;
-  /** Only for a receive: the name of the messages of which it takes one. */
+  /** Only for a receive: the name of the message that it takes. */
   readonly message?: string;
   /** Only for a lane: its name, and how many executions have a place at the same time. */
   readonly lane?: string;
@@ -238,7 +238,7 @@ export interface WorkflowCounts {
   readonly pause?: PausedStarts;
 }
 
-/** How many recently started executions, of the workflows that can be started, have ended without success. */
+/** How many recently started executions of startable workflows have ended without success. */
 export interface Lately {
   /** The beginning of the counted time. */
   readonly since: number;

@@ -174,7 +174,7 @@ function agentFinding(
 ): Finding | undefined {
   const { status, since, pause } = breaker;
   if (pause !== undefined) {
-    // A paused agent that nothing waits for is no finding.
+    // A paused agent that nothing waits for is not a finding.
     return waiting === 0 ? undefined : { kind: 'paused', agent, since: pause.at, reason: pause.reason };
   }
   if (status === 'closed' && (waiting === 0 || failingSince === undefined))

@@ -6,10 +6,10 @@
 
 import { type Keys, type KeysOf, optionProblem } from '../core/values/options.ts';
 import { ApiError } from './api-error.ts';
-import type { SendOptions, WaitOptions } from './call-options.ts';
+import type { SendOptions, WaitForEndOptions } from './call-options.ts';
 
 export const GET = { wait: true, step: true } as const;
-export const WAIT = { signal: true, timeoutMs: true } as const satisfies KeysOf<WaitOptions>;
+export const WAIT = { signal: true, timeoutMs: true } as const satisfies KeysOf<WaitForEndOptions>;
 export const APPROVE = { comment: true } as const;
 export const REJECT = { reason: true } as const;
 export const SEND = { id: true } as const satisfies KeysOf<SendOptions>;

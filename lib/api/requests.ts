@@ -153,7 +153,7 @@ export const agentsQuery = z.strictObject({ needed: z.optional(z.literal('true')
 const TIME_WANTED = 'it must be a time in ms since 1970, not before 2001 (or 0): are these seconds?';
 
 /**
- * Whether a number is a time; 0 is the beginning of all. Seconds mistaken for milliseconds would select, and
+ * Whether a number is a time; 0 means from the beginning. Seconds mistaken for milliseconds would select, and
  * act on, executions that the caller does not mean.
  */
 const isTime = (at: number): boolean => at === 0 || at >= EARLIEST_TIME;
@@ -208,7 +208,7 @@ export const bulkBody = z.strictObject({
   comment: z.optional(z.string().check(z.maxLength(500))),
 });
 
-/** @throws SteadfastError `bad-request` if the text is no duration; a wait that is too long is shortened */
+/** @throws SteadfastError `bad-request` if the text is not a duration; too long a wait is shortened */
 export function parseWait(text: string | undefined, of: 'query' | 'body'): number | undefined {
   return text === undefined ? undefined : Math.min(parseDuration(text, `the ${of}'s wait`), MAX_WAIT_MS);
 }
@@ -286,8 +286,8 @@ const statusesOf = (status: ExecutionStatus | 'open' | 'bad'): readonly Executio
 
 const KEY_HEADER = 'idempotency-key';
 /**
- * A key for a header. Without a comma, by which proxies join repeated headers, and only ASCII, because
- * proxies read other characters differently.
+ * A key for a header: ASCII only, because proxies read other characters differently, and without a comma, by
+ * which they join repeated headers.
  */
 const HEADER_KEY = /^[!-+\--~]([ -+\--~]*[!-+\--~])?$/;
 

@@ -1,6 +1,6 @@
 /**
- * Accepts the beginning or the end of an execution's id, as a page prints it and a person types it. Ids are
- * in the order of time, so they begin alike for a minute.
+ * Accepts the beginning or the end of an execution's id, as a page prints it and a person types it. Ids begin
+ * with the time, so those of one minute begin alike.
  *
  * Owns: which executions are searched. Does not own: the calls (`client.ts`). An id that the API knows is
  * never searched: only a refusal begins a search, which is limited and says what it has read.

@@ -1,8 +1,8 @@
 /**
  * Calls the scheduler's function itself, for a deployment without a public API (`api: 'none'`).
  *
- * Owns: the event in place of a request, and the answer in what the function returns. Does not own: who may
- * invoke it (`grantInvoke` of the construct), credentials and endpoints, which the given client has.
+ * Owns: making an event of a request, and reading the answer in the function's result. Does not own: who
+ * may invoke it (`grantInvoke` of the construct), credentials and endpoints, which the given client has.
  *
  * The event has the part of API Gateway's payload format 2.0 that the function reads, and no caller, because
  * the function would ignore one that a caller wrote.

@@ -6,7 +6,7 @@
  */
 
 import type { ExecutionView, Json, Started } from './answers.ts';
-import type { RunOptions, SchedulerFunction, StartOptions, WaitOptions } from './call-options.ts';
+import type { RunOptions, SchedulerFunction, StartOptions, WaitForEndOptions } from './call-options.ts';
 import type { Authorization } from './authorization.ts';
 import type { BulkOptions } from './bulk-answers.ts';
 import { ApiError, type Client as AnyClient, createClient as anyClient } from './client.ts';
@@ -126,9 +126,9 @@ type Flat =
   | 'overview';
 
 /**
- * The calls of a deployment's API, typed by its workflows: of executions directly, of questions, callbacks,
- * bulk actions, workflows and agents in groups. All reject with `ApiError`. A call without an answer is
- * repeated for `retryForMs` under the same key, so that it acts once; `questions.resolve` alone is not.
+ * The calls of a deployment's API, typed by its workflows. Those about questions, callbacks, bulk actions,
+ * workflows and agents are in groups. All reject with `ApiError`. A call without an answer is repeated for
+ * `retryForMs` under the same key, so that it acts once; only `questions.resolve` is not.
  */
 export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>
   extends Pick<AnyClient, Flat>,
@@ -164,7 +164,7 @@ export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workf
    */
   readonly waitForEnd: <O = Json>(
     executionId: ExecutionId<O>,
-    options?: WaitOptions,
+    options?: WaitForEndOptions,
   ) => Promise<Execution<O>>;
 }
 

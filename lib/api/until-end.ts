@@ -9,7 +9,7 @@ import { isTerminal } from '../core/records/state.ts';
 import { isTransient, PAUSE, type Pause, repeated, wishOf } from './again.ts';
 import type { Erased, ExecutionView } from './answers.ts';
 import { ApiError } from './api-error.ts';
-import type { WaitOptions } from './call-options.ts';
+import type { WaitForEndOptions } from './call-options.ts';
 
 const FIRST_WAIT = '1s';
 export const FIRST_GAP_MS = 250;
@@ -21,14 +21,14 @@ type Get = (executionId: string, options?: { readonly wait?: string }) => Promis
 /**
  * Calls `get` until the execution has ended, and yields each answer; the last is the end. Only the first call
  * waits in the API, because each waiting call keeps a process of its function, and many callers would take
- * them all. Later calls are less and less frequent, and soon again after a change. It survives a restart, a
+ * them all. Later calls come at growing intervals, but soon after a change. It survives a restart, a
  * deployment or a busy gateway, for as long as the caller wants.
  * @throws ApiError if repeating cannot help; `timeout`; or the reason of the caller's signal
  */
 export async function* viewsUntilEnd(
   get: Get,
   executionId: string,
-  { signal, timeoutMs = Number.POSITIVE_INFINITY }: WaitOptions = {},
+  { signal, timeoutMs = Number.POSITIVE_INFINITY }: WaitForEndOptions = {},
   pause: Pause = PAUSE,
 ): AsyncGenerator<ExecutionView, void, undefined> {
   const untilAt = pause.now() + timeoutMs;
@@ -64,7 +64,7 @@ const overTime = (executionId: string, timeoutMs: number): ApiError =>
 export async function endOf(
   get: Get,
   executionId: string,
-  options?: WaitOptions,
+  options?: WaitForEndOptions,
   pause?: Pause,
 ): Promise<ExecutionView> {
   let end: ExecutionView | undefined;

@@ -5,14 +5,18 @@
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { ApiError } from '../../lib/api/client.ts';
 import { retryAfterOf } from '../../lib/api/api-error.ts';
-import type { WaitOptions } from '../../lib/api/call-options.ts';
+import type { WaitForEndOptions } from '../../lib/api/call-options.ts';
 import { endOf } from '../../lib/api/until-end.ts';
 
 const view = (status: string, more: object = {}): ExecutionView => ({ status, ...more }) as ExecutionView;
 const running = view('running');
 
 /** @param answers one for each call; the last is repeated */
-async function asked(answers: readonly (ExecutionView | Error)[], random = 0.5, wait: WaitOptions = {}) {
+async function asked(
+  answers: readonly (ExecutionView | Error)[],
+  random = 0.5,
+  wait: WaitForEndOptions = {},
+) {
   const asks: unknown[] = [];
   const slept: number[] = [];
   const get = async (_id: string, options?: { readonly wait?: string }): Promise<ExecutionView> => {
