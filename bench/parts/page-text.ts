@@ -13,7 +13,7 @@ processor time with agents apart, and 3.9 times for 0.24 in process.
 Of the time of \`serve\` in process SQLite takes 34 %, items and rows 18, garbage 17, engine, roles and decisions 15, the API 5. Half of what
 HTTP adds is the client's \`fetch\`.`;
 
-/** What no single run shows. */
+/** Facts that no single run shows. */
 export const SINCE = `The limits were set on a faster machine: on this one the tree of 2026-11-22 (86d57394), in turns with this one, does 343 steps a second,
 where it did 480. This tree does 0.69 of that, for 1.65 of the functions' processor time: half of what came is Node's own HTTP
 connections, which took the place of ours, the rest is the engine's and its records'. Calls and units are the same.`;

@@ -42,7 +42,7 @@ export const ENV = {
   auditPages: 'STEADFAST_AUDIT_PAGES',
   /** The dimension that tells this deployment's metrics from another's. */
   deployment: 'STEADFAST_DEPLOYMENT',
-  /** What has metrics of its own: `workflow`, `agent`, with a comma between them. Absent: neither. */
+  /** The kinds with metrics of their own: `workflow`, `agent`, with a comma between them. Absent: neither. */
   metricsBy: 'STEADFAST_METRICS_BY',
   /** How many attempts a worker performs at the same time. */
   workerConcurrency: 'STEADFAST_WORKER_CONCURRENCY',
