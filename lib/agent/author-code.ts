@@ -222,7 +222,7 @@ async function probe(worker: Worker, task: Task, input: unknown): Promise<Report
     return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
   }
   const answer: Verdict<unknown> = await worker.implementation.probe(task.ctx, input);
-  if (answer.verdict === 'cannot-tell') return found(answer.reason);
+  if (answer.verdict === 'cannot-tell') return found(answer.reason, answer.askAfter);
   if (answer.verdict === 'running') return runningOf(answer);
   if (answer.verdict === 'not-done') return { kind: 'found', codeReturned: true, verdict: 'not-done' };
   if (answer.verdict !== 'done') return found(NO_VERDICT);
@@ -244,11 +244,12 @@ const runningOf = ({ progress, askAfter }: Verdict<unknown> & { readonly verdict
 });
 
 /** Handles any reason that an author gives: types do not bind JavaScript. */
-const found = (reason: unknown): Report => ({
+const found = (reason: unknown, askAfter?: Accepted['askAfter']): Report => ({
   kind: 'found',
   codeReturned: true,
   verdict: 'cannot-tell',
   ...(reason === undefined ? {} : { failure: failureOf({ code: CANNOT_TELL, message: textOf(reason) }) }),
+  ...askAfterOf(askAfter),
 });
 
 const textOf = (reason: unknown): string => (typeof reason === 'string' ? reason : failureOf(reason).message);
@@ -313,19 +314,33 @@ function thrown(unread: unknown, mode: Mode, agent: string): Report {
   const error = readable(unread);
   const failure = failureBy(error, agent);
   if (error instanceof InterruptedError) return { ...thrownBy(error, mode, failure), interrupted: true };
-  if (mode === 'probe') return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
   const mark = markOf(error);
+  // Others may mean anything by the field: a time, or milliseconds.
+  const isOurs = mark === 'transient' || mark === 'unknown';
+  const { retryAfterMs, ...noted } = isOurs ? withWish(failure, error) : { failure };
+  if (mode === 'probe')
+    return {
+      kind: 'found',
+      codeReturned: true,
+      verdict: 'cannot-tell',
+      ...noted,
+      ...defined({ askAfterMs: retryAfterMs }),
+    };
   if (mark === 'permanent') return { kind: 'failed', codeReturned: true, permanent: true, failure };
-  if (mark === 'transient') {
-    const { retryAfter } = error as { retryAfter?: string | number };
-    const retryAfterMs =
-      typeof retryAfter === 'number' ? Math.round(retryAfter * 1_000) : (lengthMsOf(retryAfter) ?? 0);
-    const isWish = Number.isFinite(retryAfterMs) && retryAfterMs > 0;
-    const known = { kind: 'failed', codeReturned: true, permanent: false } as const;
-    if (!isWish) return { ...known, failure };
-    const noted = { ...failure, message: withNote(failure.message, retryAfter, retryAfterMs) };
-    // Ignores an instant given as a duration: it cannot be followed.
-    return { ...known, failure: noted, ...(retryAfterMs <= MAX_DURATION_MS ? { retryAfterMs } : {}) };
-  }
-  return { kind: 'unknown', codeReturned: mark !== 'still-acting', failure };
+  const wish = { ...noted, ...defined({ retryAfterMs }) };
+  if (mark === 'transient') return { kind: 'failed', codeReturned: true, permanent: false, ...wish };
+  return { kind: 'unknown', codeReturned: mark !== 'still-acting', ...wish };
+}
+
+/** Reads the pause that a service asks for. An instant given as a duration is ignored. */
+function withWish(
+  failure: Failure,
+  error: unknown,
+): { readonly failure: Failure; readonly retryAfterMs?: number | undefined } {
+  const { retryAfter } = error as { retryAfter?: string | number };
+  const retryAfterMs =
+    typeof retryAfter === 'number' ? Math.round(retryAfter * 1_000) : (lengthMsOf(retryAfter) ?? 0);
+  if (!Number.isFinite(retryAfterMs) || retryAfterMs <= 0) return { failure };
+  const noted = { ...failure, message: withNote(failure.message, retryAfter, retryAfterMs) };
+  return { failure: noted, ...(retryAfterMs <= MAX_DURATION_MS ? { retryAfterMs } : {}) };
 }

@@ -57,7 +57,7 @@ export interface Answer {
   readonly retryAfterMs?: number;
   /** Only with `accepted`: the service's token for the work. */
   readonly token?: string;
-  /** Only with `accepted`, and with a probe's `running`. */
+  /** Only with `accepted`, and with a probe's `running` and `cannotTell`. */
   readonly askAfterMs?: number;
   readonly progress?: string | number;
 }
@@ -221,7 +221,7 @@ export function verdictOf({ answer, output, message, progress, askAfterMs }: Ans
     case 'running':
       return running(defined({ progress, askAfter: secondsOf(askAfterMs) }));
     default:
-      return cannotTell(message);
+      return cannotTell(message, defined({ askAfter: secondsOf(askAfterMs) }));
   }
 }
 

@@ -159,6 +159,15 @@ describe('to an address', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it.each([
+    ['its answer', () => gives(200, '{"answer":"cannotTell","askAfterMs":60000}')],
+    ['its header', () => gives(429, '', { 'retry-after': '60' })],
+  ])('a probe that cannot tell is asked again no earlier than it wants, by %s', async (_, given) => {
+    answer = given();
+    const report = { kind: 'found', verdict: 'cannot-tell', askAfterMs: 60_000 };
+    expect(await performed(here(), { call: 'probe' })).toMatchObject(report);
+  });
+
   it.each(['probe', 'undo'] as const)('a %s that is reset says nothing either', async (call) => {
     answer = (_, request) => request.socket.resetAndDestroy();
     const report = await performed(here(), { call });

@@ -243,7 +243,12 @@ export type Report = {
        */
       readonly inputRefused?: boolean;
     }
-  | { readonly kind: 'unknown'; readonly failure: Failure }
+  | {
+      readonly kind: 'unknown';
+      readonly failure: Failure;
+      /** The pause that the service asks for before the next try or probe. */
+      readonly retryAfterMs?: number;
+    }
   /**
    * An `execute` that returned, or a probe that found the work done, without a valid output. `failure` says
    * why; `answer` is what it answered, for a person to read.
@@ -254,6 +259,8 @@ export type Report = {
       readonly kind: 'found';
       readonly verdict: 'not-done' | 'cannot-tell';
       readonly failure?: Failure;
+      /** Only if it cannot tell: when the service wants to be probed, in ms from now. */
+      readonly askAfterMs?: number;
     }
   | { readonly kind: 'compensated' }
 );

@@ -242,7 +242,11 @@ export type Verdict<O> =
       readonly askAfter?: Duration | number;
     }
   /** `reason` is kept and shown with the step. */
-  | { readonly verdict: 'cannot-tell'; readonly reason?: string };
+  | {
+      readonly verdict: 'cannot-tell';
+      readonly reason?: string;
+      readonly askAfter?: Duration | number;
+    };
 
 /**
  * The work is done, and this is its output: the first of a probe's four answers.
@@ -266,11 +270,16 @@ export const running = (
 /**
  * It is unknown whether the work was done. The service is asked again, up to 20 times.
  * @param reason the service's answer, for people: `status 501`
- * @example probe: async () => cannotTell('status 501')
+ * @param how `askAfter`: how long it wants not to be asked, a duration or a number of seconds, up to 1 h
+ * @example probe: async () => cannotTell('status 429', { askAfter: 60 })
  */
-export const cannotTell = (reason?: string): Verdict<never> => ({
+export const cannotTell = (
+  reason?: string,
+  how: { readonly askAfter?: Duration | number } = {},
+): Verdict<never> => ({
   verdict: 'cannot-tell',
   ...(reason === undefined ? {} : { reason }),
+  ...how,
 });
 
 /** The answer of `execute` if its service has taken the work and will do it. */
@@ -311,6 +320,7 @@ export interface Implementation<I, O> {
 
 /** The shortest time between two probes of accepted work. */
 export const MIN_ASK_AFTER_MS = 5_000;
+/** The longest pause that a service may ask for before a probe or an undo. */
 export const MAX_ASK_AFTER_MS = 3_600_000;
 
 /**

@@ -22,7 +22,15 @@ import { answeredWrongly, ended, type Ending, isKnownDone, unrecorded } from './
 import { isAdvance } from './lease.ts';
 import { effectOf } from './effect.ts';
 import { CLOCKS_DIFFER_MS } from './process-deadline.ts';
-import { changesBetween, MAX_PROBES, nextProbeAt, nextTry, nextWithoutVerdict, onStage } from './recovery.ts';
+import {
+  changesBetween,
+  MAX_PROBES,
+  nextProbeAt,
+  nextTry,
+  nextWithoutVerdict,
+  onStage,
+  wishEndsAt,
+} from './recovery.ts';
 import { FAILED_FOR_TIME, OVER_TIME } from './within.ts';
 
 /** The record after a probe's report; undefined if the report is not a probe's. */
@@ -157,18 +165,27 @@ export function probedInVain(ending: Ending, report: Report): Step {
   const vain = ended(ending, 'cannot-tell', failure);
   // A probe that was answered is always charged, or it would be repeated for ever.
   if (uncharged !== undefined && isThrown(report))
-    return stepAfter(record, 'find-open', inputs, { ...vain, ...uncharged, status: 'unknown' });
+    return stepAfter(record, 'find-open', inputs, {
+      ...vain,
+      ...uncharged,
+      status: 'unknown',
+      retryAt: Math.max(uncharged.retryAt, wishEndsAt(inputs.now, wishIn(report))),
+    });
   // An agent without a probe can never tell.
   const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
   const changes = { ...vain, probes };
   if (probes < MAX_PROBES) {
-    const retryAt = nextProbeAt(probes, inputs.now, inputs.random);
+    const retryAt = nextProbeAt(probes, inputs.now, inputs.random, wishIn(report));
     return stepAfter(record, 'find-open', inputs, { ...changes, status: 'unknown', retryAt });
   }
   if (failure?.code === 'no-probe') return withoutProbe(ending, changes);
   const isAsked = isKnownDone(ending) || nextWithoutVerdict(step).kind === 'person';
   return givesUp(record, inputs, changes, isAsked);
 }
+
+/** The pause that the service asked for although it could not tell. */
+const wishIn = (report: Report): number | undefined =>
+  report.kind === 'found' && report.verdict === 'cannot-tell' ? report.askAfterMs : undefined;
 
 /** For accepted work, undecided probes count only once its time is over. */
 function acceptedInVain(
@@ -182,9 +199,10 @@ function acceptedInVain(
   const probes = record.probes + 1;
   if (uncharged !== undefined && isThrown(report))
     return askedAgain(ending, probed, { failure, ...uncharged });
-  if (probed.over === undefined) return askedAgain(ending, probed, { failure, probes });
+  const askAfterMs = wishIn(report);
+  if (probed.over === undefined) return askedAgain(ending, probed, { failure, probes, askAfterMs });
   if (failure?.code === 'no-probe' || probes >= MAX_PROBES) return notOverInTime(ending, probed.over);
-  const retryAt = nextProbeAt(probes, inputs.now, inputs.random);
+  const retryAt = nextProbeAt(probes, inputs.now, inputs.random, askAfterMs);
   return askedAgain(ending, probed, { failure, probes, retryAt });
 }
 

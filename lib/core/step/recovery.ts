@@ -8,6 +8,7 @@
 
 import { MAX_DURATION_MS } from '../values/duration.ts';
 import type { StepChanges } from '../decisions/change.ts';
+import { MAX_ASK_AFTER_MS } from '../plan/agent.ts';
 import type { AgentStep, Stage, StepLimits, Tries } from '../plan/plan.ts';
 import type { Step } from '../records/state.ts';
 
@@ -158,9 +159,15 @@ export function nextUndoAt(
   return now + backoffMs(step.undo, undoAttempt, random);
 }
 
-/** When to probe again after `probes` undecided probes. */
-export const nextProbeAt = (probes: number, now: number, random: number): number =>
-  now + backoffMs(PROBE_BACKOFF, probes, random);
+/**
+ * When to probe again after `probes` undecided probes.
+ * @param wishMs the pause that the service asks for
+ */
+export const nextProbeAt = (probes: number, now: number, random: number, wishMs?: number): number =>
+  Math.max(now + backoffMs(PROBE_BACKOFF, probes, random), wishEndsAt(now, wishMs));
+
+/** The end of the pause that a service asks for before a probe or an undo, which no time limit shortens. */
+export const wishEndsAt = (now: number, wishMs = 0): number => now + Math.min(wishMs, MAX_ASK_AFTER_MS);
 
 /**
  * The changes on entering a stage. If it changes the request, an input that a person gave no longer counts.

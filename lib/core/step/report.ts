@@ -26,7 +26,15 @@ import { answeredWrongly, ended, type Ending, endingOf, isKnownDone, type Report
 import { adoptsLateSuccess, endedByStall } from './lease.ts';
 import { acceptance, lateAcceptance, probedInVain, reportedProbe } from './probe-report.ts';
 import { CLOCKS_DIFFER_MS, lowered, withLater } from './process-deadline.ts';
-import { attemptedVariant, changesBetween, isRepeatable, nextTry, nextUndoAt, onStage } from './recovery.ts';
+import {
+  attemptedVariant,
+  changesBetween,
+  isRepeatable,
+  nextTry,
+  nextUndoAt,
+  onStage,
+  wishEndsAt,
+} from './recovery.ts';
 import { FAILED_FOR_TIME } from './within.ts';
 
 /** The record after a report; undefined if the report is refused (S5). */
@@ -109,7 +117,7 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
     const changes = { ...ended(ending, 'accepted'), ...acceptance(variant, record, report, pace) };
     return stepAfter(record, 'accept', inputs, changes);
   }
-  if (report.kind === 'unknown') return lost(ending, report.failure);
+  if (report.kind === 'unknown') return lost(ending, report.failure, report.retryAfterMs);
   if (report.kind === 'wrong-answer') return answeredWrongly(ending, report, 'failed');
   if (report.kind !== 'failed') return undefined;
   const changes = { ...ended(ending, 'failed', report.failure), mayHaveActed: record.mayHaveActed };
@@ -178,20 +186,24 @@ function afterFailure(
  * The step after an attempt to execute with an unknown outcome: its reply or its lease was lost. A probed
  * step becomes `unknown` and is probed. An idempotent step, or one without effects, is tried again while its
  * recovery allows it. For an unsafe step a person is asked: its recovery has no other stage.
+ * @param wishMs the pause that the service asks for; ignored if no time is left after it
  */
-function lost(ending: Ending, failure: Failure): Step {
-  const { variant, record, inputs, uncharged } = ending;
+function lost(ending: Ending, failure: Failure, wishMs = 0): Step {
+  const { variant, record, inputs, uncharged, overAt = Number.POSITIVE_INFINITY } = ending;
+  const retryAfterMs = inputs.now + wishMs < overAt ? wishMs : 0;
   const changes = { ...ended(ending, 'unknown', failure), mayHaveActed: true };
   if (variant.effect === 'probed') {
     // If the service is known to be dead, the probe is deferred too.
     const deferred = uncharged?.deferred && { ...uncharged.deferred, mode: 'probe' as const };
     const asked = uncharged && { ...uncharged, ...defined({ deferred }) };
-    return stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now, ...asked });
+    const retryAt = Math.max(asked?.retryAt ?? inputs.now, wishEndsAt(inputs.now, retryAfterMs));
+    return stepAfter(record, 'lose', inputs, { ...changes, probes: 0, ...asked, retryAt });
   }
   if (isRepeatable(variant) && uncharged !== undefined) {
-    return stepAfter(record, 'fail', inputs, { ...changes, ...uncharged, status: 'retrying' });
+    const retryAt = Math.max(uncharged.retryAt, inputs.now + retryAfterMs);
+    return stepAfter(record, 'fail', inputs, { ...changes, ...uncharged, status: 'retrying', retryAt });
   }
-  return afterFailure(ending, changes);
+  return afterFailure(ending, changes, { retryAfterMs });
 }
 
 function reportedUndo(ending: Ending, report: Report): Step | undefined {
@@ -206,27 +218,30 @@ function reportedUndo(ending: Ending, report: Report): Step | undefined {
       const changes = ended(ending, 'failed', report.failure);
       return report.permanent
         ? stepAfter(record, 'fail-undo', inputs, { ...changes, status: 'compensation-failed' })
-        : undoAgain(ending, changes, 0);
+        : undoAgain(ending, changes, wishEndsAt(inputs.now, report.retryAfterMs));
     }
     case 'unknown':
-      return undoLost(ending, report.failure);
+      return undoLost(ending, report.failure, report.retryAfterMs);
     default:
       return undefined;
   }
 }
 
 /** Repeats an undo with an unknown outcome, once the lost one can no longer act. */
-const undoLost = (ending: Ending, failure: Failure): Step =>
+const undoLost = (ending: Ending, failure: Failure, wishMs?: number): Step =>
   undoAgain(
     ending,
     ended(ending, 'unknown', failure),
-    ending.record.processDeadlineAt + ending.variant.settleMs,
+    Math.max(
+      ending.record.processDeadlineAt + ending.variant.settleMs,
+      wishEndsAt(ending.inputs.now, wishMs),
+    ),
   );
 
 function undoAgain(
   { variant, record, inputs, uncharged }: Ending,
   changes: StepChanges,
-  notBefore: number,
+  earliestAt: number,
 ): Step {
   const at = uncharged?.retryAt ?? nextUndoAt(variant, record.undoAttempt, inputs.now, inputs.random);
   if (at === undefined)
@@ -235,7 +250,7 @@ function undoAgain(
     ...changes,
     status: 'compensating',
     ...uncharged,
-    retryAt: Math.max(at, notBefore),
+    retryAt: Math.max(at, earliestAt),
   });
 }
 

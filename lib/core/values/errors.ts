@@ -13,8 +13,11 @@
 
 const MARK: unique symbol = Symbol.for('steadfast.error');
 
-/** The meaning of an error for the work, or that it is one of Steadfast's own. */
-export type ErrorMark = 'transient' | 'permanent' | 'still-acting' | 'refusal';
+/**
+ * The meaning of an error for the work, or that it is one of Steadfast's own. An unmarked error leaves the
+ * outcome unknown, too; one that is marked so may have a `retryAfter` in seconds.
+ */
+export type ErrorMark = 'transient' | 'permanent' | 'still-acting' | 'unknown' | 'refusal';
 
 /** @returns undefined for any other thrown value */
 export const markOf = (error: unknown): ErrorMark | undefined =>
