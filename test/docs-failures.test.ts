@@ -10,7 +10,14 @@ const ROOMS = ['core', 'engine', 'agent', 'worker', 'remote', 'ready'];
 /** Finds failures written as objects, or made by a function of the same file. */
 const CODE = /\bcode: '([a-z-]+)'|\b(?:wrong|failure)\(\s*'([a-z-]+)'|\b(?:CANNOT_TELL|BUG) = '([a-z-]+)'/g;
 /** Codes that are composed at run time. */
-const MADE = ['answer-too-large', 'child-failed', 'http-500', 'broken-connection', 'bad-answer'];
+const MADE = [
+  'answer-too-large',
+  'unsafe-number',
+  'child-failed',
+  'http-500',
+  'broken-connection',
+  'bad-answer',
+];
 
 const sources = ROOMS.flatMap((room) =>
   readdirSync(join(ROOT, 'lib', room), { recursive: true, encoding: 'utf8' })

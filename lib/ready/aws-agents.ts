@@ -104,14 +104,14 @@ function callTo(to: PublishOptions<unknown>['to']): AwsCall {
     return {
       service: 'sqs',
       env: envOf(to.queue),
-      shape: (message, key) => {
+      shape: (message, key, once) => {
         const QueueUrl = valueOf(to.queue);
         const MessageAttributes = { idempotencyKey: { DataType: 'String', StringValue: key } };
         return {
           QueueUrl,
           MessageBody: textOf(message),
           MessageAttributes,
-          ...onceIn(QueueUrl, to.group, key),
+          ...onceIn(QueueUrl, to.group, once),
         };
       },
     };
@@ -119,7 +119,7 @@ function callTo(to: PublishOptions<unknown>['to']): AwsCall {
     return {
       service: 'sns',
       env: envOf(to.topic),
-      shape: (message, key) => {
+      shape: (message, key, once) => {
         const TopicArn = valueOf(to.topic);
         return {
           Action: 'Publish',
@@ -129,7 +129,7 @@ function callTo(to: PublishOptions<unknown>['to']): AwsCall {
           'MessageAttributes.entry.1.Name': 'idempotencyKey',
           'MessageAttributes.entry.1.Value.DataType': 'String',
           'MessageAttributes.entry.1.Value.StringValue': key,
-          ...onceIn(TopicArn, to.group, key),
+          ...onceIn(TopicArn, to.group, once),
         };
       },
     };
@@ -146,17 +146,18 @@ function callTo(to: PublishOptions<unknown>['to']): AwsCall {
 
 /**
  * S6 Too many calls at once, a permission that a deployment in progress will add, an entry that the bus
- * rejected.
+ * rejected. SNS names its errors in XML, the others in a field.
  */
-const ofPublish = ({ status, body }: HttpAnswer): OutcomeRule<'transient'>[] =>
-  [
-    eq(status, 403),
-    and(
-      eq(status, 400),
-      or(...['*Throttl*', '*AccessDenied*'].map((words) => matches(body('__type'), words))),
-    ),
-    gt(body<number>('FailedEntryCount'), 0),
-  ].map((when) => ({ when, is: 'transient' }));
+const ofPublish =
+  (service: AwsCall['service']) =>
+  ({ status, body }: HttpAnswer): OutcomeRule<'transient'>[] => {
+    const error = service === 'sns' ? body() : body('__type');
+    return [
+      eq(status, 403),
+      and(eq(status, 400), or(...['*Throttl*', '*AccessDenied*'].map((words) => matches(error, words)))),
+      gt(body<number>('FailedEntryCount'), 0),
+    ].map((when) => ({ when, is: 'transient' }));
+  };
 
 /** @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent` */
 export function declarePublish<I>(
@@ -180,7 +181,7 @@ export function declarePublish<I>(
       url: `https://${aws.service}.amazonaws.com`,
       headers,
       body: typeof message === 'function' ? message(call) : (message ?? call.input),
-      outcomes: ofPublish,
+      outcomes: ofPublish(aws.service),
       output: () => ({}) as never,
     }),
   });

@@ -131,7 +131,10 @@ export interface HttpAgentOptions<I, O>
   readonly undo?:
     | 'none'
     | Declared<HttpCall<NoInfer<I>, NoInfer<O>>, Exclude<HttpOutcome, 'accepted'>, never>;
-  /** The header that carries the idempotency key. */
+  /**
+   * The header that carries the idempotency key. An undo has a key of its own in it, because it is another
+   * request; a probe by POST has none.
+   */
   readonly idempotencyKey?: string;
   /** A secret that is sent with each request. */
   readonly auth?: Secret;
@@ -205,8 +208,11 @@ export interface AwsCall {
   readonly service: 'lambda' | 'sqs' | 'sns' | 'events';
   /** The environment variables that the call reads. */
   readonly env: readonly string[];
-  /** The body of the call with this message. */
-  readonly shape?: (message: Json, idempotencyKey: string) => Json;
+  /**
+   * The body of the call with this message.
+   * @param once the idempotency key, or its hash if it is longer than an id of a FIFO queue or topic may be
+   */
+  readonly shape?: (message: Json, idempotencyKey: string, once: string) => Json;
 }
 
 /** A request as data. */

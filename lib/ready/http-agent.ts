@@ -156,7 +156,7 @@ export function declareHttp<I, O>(
 }
 
 function workProblem(spec: AgentSpec, work: HttpWork): string | undefined {
-  const { execute, probe, keyHeader, auth, maxAnswerBytes } = work;
+  const { execute, probe, undo, keyHeader, auth, maxAnswerBytes } = work;
   const lacking = partsOf(spec).find((part) => work[part] === undefined);
   if (lacking !== undefined)
     return `${lacking} is missing, which it needs as it is declared: declare the request`;
@@ -171,8 +171,12 @@ function workProblem(spec: AgentSpec, work: HttpWork): string | undefined {
   const isNamed = keyHeader !== undefined || readsKey(execute) || REPEATABLE.includes(execute.method);
   if (spec.effect === 'idempotent' && !isNamed)
     return `a repeated ${execute.method} has its effect once only if the service knows it by a key: declare idempotencyKey: '<header>', put the key into the request, or say effect: 'probed'`;
-  if (spec.effect === 'probed' && probe !== undefined && keyHeader === undefined && !isFound(probe))
+  const isNamedByKey = keyHeader !== undefined && probe?.method !== 'POST';
+  const isAsked = probe === undefined || isNamedByKey || isFound(probe);
+  if (spec.effect === 'probed' && !isAsked)
     return 'probe asks for nothing of this call: put its input, its idempotencyKey or its token into the request';
+  if (keyHeader !== undefined && undo !== undefined && !isFound(undo))
+    return `undo names nothing of this call, for its ${keyHeader} has a key of its own: put output, input or idempotencyKey into the request`;
   if (!Number.isInteger(maxAnswerBytes) || maxAnswerBytes < 1 || maxAnswerBytes > MOST_ANSWER_BYTES)
     return `maxAnswerBytes is ${maxAnswerBytes}; allowed: 1 to ${MOST_ANSWER_BYTES}`;
   return undefined;

@@ -56,7 +56,11 @@ export const OUTCOMES: readonly (readonly [string, (seen: Facts) => boolean, Say
     LATER,
   ],
   ['sent without an answer: cut off, or out of time', ({ result }) => result.kind === 'no-answer', UNKNOWN],
-  ['a body that is needed, but cut off, too large or not JSON', ({ isWhole }) => !isWhole, UNKNOWN],
+  [
+    'a body that is needed, but cut off, too large, not JSON or with a rounded number',
+    ({ isWhole }) => !isWhole,
+    UNKNOWN,
+  ],
   [
     '202, with `acceptedWithin`',
     ({ status, acceptsWork }) => status === 202 && acceptsWork,
@@ -65,6 +69,11 @@ export const OUTCOMES: readonly (readonly [string, (seen: Facts) => boolean, Say
   ['202 without', ({ status }) => status === 202, ['unknown', 'running', 'unknown']],
   ['other 2xx', ({ status }) => status >= 200 && status < 300, ['done', 'done', 'done']],
   ['404, 410 to a DELETE', (seen) => isGone(seen) && seen.method === 'DELETE', ['done', 'notDone', 'done']],
+  [
+    '404, 410 after a redirect by 302 or 303',
+    (seen) => isGone(seen) && seen.result.kind === 'answered' && seen.result.isElsewhere === true,
+    REFUSED,
+  ],
   ['other 404, 410', isGone, ['permanent', 'notDone', 'permanent']],
   ['425, 429; 503 with `Retry-After`', isPutOff, LATER],
   ["409, 412, of effect 'idempotent' or 'probed'", isConflict, UNKNOWN],

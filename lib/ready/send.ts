@@ -41,6 +41,8 @@ export interface Answered {
   readonly headers: IncomingHttpHeaders;
   /** The body, or the code for why it is incomplete. */
   readonly body: Buffer | string;
+  /** Set if a redirect by 302 or 303 led to it: it may be a page that knows nothing of what was asked. */
+  readonly isElsewhere?: true;
 }
 
 /** The result of a request. With `not-sent`, no byte has left; with `no-answer`, all may have. */
@@ -64,12 +66,15 @@ const NET: Net = { resolve: (host) => lookup(host, { all: true }), isPublic };
 /** Never rejects. */
 export async function send(first: Outgoing, net: Net = NET): Promise<Result> {
   let next = first;
+  let wasSentOn = false;
   for (let hops = 0; ; hops += 1) {
     const found = await addressesOf(next, net);
     if ('kind' in found) return found;
     const result = await exchange(next, found.addresses);
-    const to = result.kind === 'answered' && hops < MOST_REDIRECTS ? redirectOf(next, result) : undefined;
-    if (to === undefined) return result;
+    if (result.kind !== 'answered') return result;
+    const to = hops < MOST_REDIRECTS ? redirectOf(next, result) : undefined;
+    if (to === undefined) return wasSentOn ? { ...result, isElsewhere: true } : result;
+    wasSentOn ||= [302, 303].includes(result.status);
     next = { ...next, url: to };
   }
 }

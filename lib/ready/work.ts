@@ -6,6 +6,7 @@
  * author code.
  */
 
+import { createHash } from 'node:crypto';
 import {
   accepted,
   type AttemptContext,
@@ -20,17 +21,18 @@ import {
 } from '../core/plan/agent.ts';
 import { evaluateExpression, type Expr, type Scope } from '../core/plan/refs.ts';
 import { refsIn } from '../core/plan/refs-in.ts';
-import { PermanentError, TransientError } from '../core/values/errors.ts';
+import { marked, PermanentError, TransientError } from '../core/values/errors.ts';
 import { defined } from '../core/values/defined.ts';
 import type { Json } from '../core/values/json.ts';
+import { type JsonPath, roundedIn } from '../core/values/whole-numbers.ts';
 import { signed } from '../remote/http.ts';
 import { retryAfterIn } from '../remote/retry-after.ts';
 import { isHere } from '../remote/target.ts';
 import { endpointOf } from './aws-endpoint.ts';
-import type { AwsCall, HttpWork, RequestData } from './declaration.ts';
+import type { AwsCall, HttpMethod, HttpWork, RequestData } from './declaration.ts';
 import { type CallKind, outcomeOf } from './outcomes.ts';
 import { headerValue, madeRequest, notSet, UnmadeError } from './request.ts';
-import { type Answered, type Net, type Outgoing, type Result, send } from './send.ts';
+import { type Answered, isReading, type Net, type Outgoing, type Result, send } from './send.ts';
 import { forget, secretValue } from './secret.ts';
 
 /** The result of one call. */
@@ -72,14 +74,14 @@ function doneOrThrown({ outcome, output, message, code, wish }: Found): unknown 
       ? new TransientError(message, defined({ retryAfter: wish }))
       : outcome === 'permanent'
         ? new PermanentError(message)
-        : new Error(message);
+        : marked(Object.assign(new Error(message), defined({ retryAfter: wish })), 'unknown');
   throw Object.assign(error, { code });
 }
 
 function verdictOf({ outcome, output, progress, message, wish }: Found): Verdict<unknown> {
   if (outcome === 'done') return done(output);
   if (outcome === 'notDone') return notDone();
-  if (outcome !== 'running') return cannotTell(message);
+  if (outcome !== 'running') return cannotTell(message, defined({ askAfter: wish }));
   const token = typeof progress === 'number' ? progress : textOf(progress);
   return running(defined({ progress: token, askAfter: askAfterOf(wish) }));
 }
@@ -123,21 +125,20 @@ async function found(call: Call, ctx: AttemptContext, net: Net | undefined): Pro
   }
 }
 
-async function sent({ work, request, scope }: Call, ctx: AttemptContext, net?: Net): Promise<Result> {
+async function sent({ work, kind, request, scope }: Call, ctx: AttemptContext, net?: Net): Promise<Result> {
   const { auth, aws, keyHeader, maxAnswerBytes: maxBytes } = work;
+  const { method } = request;
   const lacking = aws?.env.find((name) => (process.env[name] ?? '') === '');
   if (lacking !== undefined) throw new UnmadeError(notSet(lacking), true);
   const { shape } = aws ?? {};
-  const shaped = shape && ((message: Json): Json => shape(message, ctx.idempotencyKey));
+  const { idempotencyKey } = ctx;
+  const shaped = shape && ((message: Json): Json => shape(message, idempotencyKey, onceOf(idempotencyKey)));
   const made = madeRequest(request, scope, auth !== undefined, shaped);
   // A variable that points to this machine, as in tests, is intentional.
   const isOpen = work.allowsPrivate || (request.isUrlFromEnv && isHere(made.url));
   const reach = isOpen ? 'here' : 'public';
-  const headers = {
-    ...made.headers,
-    ...(keyHeader === undefined ? {} : { [keyHeader]: ctx.idempotencyKey }),
-  };
-  const { method } = request;
+  const key = keyHeader === undefined ? {} : keyIn(keyHeader, kind, method, idempotencyKey);
+  const headers = kind === 'execute' ? { ...made.headers, ...key } : { ...key, ...made.headers };
   const out: Outgoing = { ...made, method, headers, signal: ctx.signal, maxBytes, reach };
   if (aws !== undefined) return await send({ ...(await signedCall(aws, out)), reach: 'here' }, net);
   if (auth === undefined) return await send(out, net);
@@ -151,6 +152,24 @@ async function sent({ work, request, scope }: Call, ctx: AttemptContext, net?: N
   return result.kind === 'answered' && result.status === 401 && forget(auth) ? await once() : result;
 }
 
+/** The longest id of a message in a FIFO queue or topic. */
+const MOST_ID_CHARS = 128;
+const onceOf = (key: string): string =>
+  key.length <= MOST_ID_CHARS ? key : createHash('sha256').update(key).digest('hex');
+
+/**
+ * S10 A service answers another request under a known key with the first one's answer, or refuses it. So an
+ * undo has a key of its own, and a probe that may be taken for work has none. An author's own header of that
+ * name counts in both.
+ */
+const keyIn = (
+  header: string,
+  kind: CallKind,
+  method: HttpMethod,
+  key: string,
+): Readonly<Record<string, string>> =>
+  kind === 'probe' && !isReading(method) ? {} : { [header]: kind === 'undo' ? `${key}.undo` : key };
+
 /**
  * Addresses and signs the call for this region's service, with this process's role.
  * @throws UnmadeError without a region, TransientError without credentials
@@ -163,33 +182,40 @@ async function signedCall({ service }: AwsCall, out: Outgoing): Promise<Outgoing
   return { ...out, url, headers: await signed({ url, headers, body, service, region: place.region }) };
 }
 
-/** Applies the rules first, then the table. Reading from a missing body leaves the outcome unknown. */
+/** Applies the rules first, then the table. Reading an unreadable body leaves the outcome unknown. */
 function judged({ work: { effect, acceptsWork }, kind, request, scope }: Call, result: Result): Found {
-  const { method, rules, output } = request;
-  const body = result.kind === 'answered' ? bodyOf(result) : { json: null };
-  const lacks = 'lacks' in body ? body.lacks : undefined;
-  const answer = answerOf(result, 'json' in body ? body.json : undefined);
+  const { method, rules, output, token } = request;
+  const body: Body = result.kind === 'answered' ? bodyOf(result) : { json: null };
+  const answer = answerOf(result, body.json);
   const full: Scope = { ...scope, others: { ...scope.others, answer } };
   const valueOf = (expr: Expr | undefined): Json | undefined =>
     expr === undefined ? undefined : evaluateExpression(expr, full);
   const seen = { result, method, effect, acceptsWork };
-  const isJudged = lacks === undefined || !readsBody(rules);
   const rule = result.kind === 'answered' ? rules.find(({ when }) => valueOf(when) === true) : undefined;
   const known = (rule?.is as Found['outcome'] | undefined) ?? outcomeOf(kind, { ...seen, isWhole: true });
-  const isOutputRead = known === 'done' && kind !== 'undo' && (output === undefined || readsBody(output));
-  const isWhole = lacks === undefined || (isJudged && !isOutputRead);
+  const isOutputRead = known === 'done' && kind !== 'undo';
+  const lacks = lackOf(body, rules) ?? (isOutputRead ? lackOf(body, output ?? BODY) : undefined);
   return {
-    outcome: isWhole ? known : outcomeOf(kind, { ...seen, isWhole }),
+    outcome: lacks === undefined ? known : outcomeOf(kind, { ...seen, isWhole: false }),
     output: output === undefined ? (answer['body'] ?? null) : valueOf(output),
-    token: valueOf(request.token),
+    token: lackOf(body, token) === undefined ? valueOf(token) : undefined,
     progress: valueOf(request.progress),
     wish: result.kind === 'answered' ? retryAfterIn(result.headers) : undefined,
-    ...saidOf(result, isWhole ? undefined : lacks),
+    ...saidOf(result, lacks),
   };
 }
 
-const readsBody = (exprs: unknown): boolean =>
-  refsIn(exprs as Expr).some(({ source, path }) => source === 'answer' && path[0] === 'body');
+const BODY = { $ref: 'answer', path: ['body'] };
+
+/** Returns why the expressions cannot read the body; undefined if they can, or read nothing of it. */
+function lackOf({ lacks, rounded = [] }: Body, exprs: unknown): string | undefined {
+  const reads = refsIn((exprs ?? null) as Expr).flatMap(({ source, path: [part, ...path] }) =>
+    source === 'answer' && part === 'body' ? [path] : [],
+  );
+  if (reads.length === 0) return undefined;
+  const isRounded = reads.some((read) => rounded.some((at) => read.every((part, n) => part === at[n])));
+  return lacks ?? (isRounded ? 'unsafe-number' : undefined);
+}
 
 const answerOf = (result: Result, body: Json | undefined): Readonly<Record<string, Json>> => {
   if (result.kind !== 'answered') return {};
@@ -198,8 +224,16 @@ const answerOf = (result: Result, body: Json | undefined): Readonly<Record<strin
   return { status, headers: Object.fromEntries(headers) as Json, ...defined({ body }) };
 };
 
+/** A body, or the code of what it lacks. */
+interface Body {
+  readonly json?: Json;
+  readonly lacks?: string;
+  /** Whole numbers of it that would be others: an id would be that of other work. */
+  readonly rounded?: readonly JsonPath[];
+}
+
 /** Returns the body as JSON, or as text if its type is text. */
-function bodyOf({ body, headers }: Answered): { readonly json: Json } | { readonly lacks: string } {
+function bodyOf({ body, headers }: Answered): Body {
   if (typeof body === 'string') return { lacks: body };
   if (![undefined, 'identity'].includes(headers['content-encoding'])) return { lacks: 'bad-answer' };
   const text = body.toString('utf8');
@@ -207,7 +241,7 @@ function bodyOf({ body, headers }: Answered): { readonly json: Json } | { readon
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (/^text\/(?!json|html)/.test(type)) return { json: text };
   try {
-    return { json: JSON.parse(text) as Json };
+    return { json: JSON.parse(text) as Json, rounded: roundedIn(text) };
   } catch {
     return { lacks: 'bad-answer' };
   }
@@ -231,5 +265,7 @@ const WHY: Readonly<Record<string, string>> = {
     'the address is private: allowPrivateAddresses: true allows it, unless it is link-local or reserved',
   'answer-too-large': 'it has more bytes than maxAnswerBytes',
   'bad-answer': 'it is not JSON',
+  'unsafe-number':
+    'a whole number in it that is read is beyond ±9007199254740991 and would be rounded to another one: the service must send it as text, or output and outcomes must read other fields',
   'broken-connection': 'the connection broke',
 };

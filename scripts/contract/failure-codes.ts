@@ -253,6 +253,11 @@ export const FAILURE_CODES: readonly Codes[] = [
       ],
       ['answer-too-large', 'The answer has more bytes than allowed.', 'Return a reference.'],
       [
+        'unsafe-number',
+        'An HTTP agent reads a whole number beyond ±9007199254740991 in an answer; it would be rounded to another one.',
+        'Let the service send it as text, or read other fields: declare `output`.',
+      ],
+      [
         'http-500',
         'The server, or Lambda, answered with this status (`http-` and the number).',
         `${PROBED} see the log of the server.`,

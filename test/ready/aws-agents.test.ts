@@ -31,13 +31,17 @@ afterAll(async () => {
   await service.stop();
 });
 
-async function called({ handler }: HttpAgent<never, never>, call: CallKind = 'execute'): Promise<Report> {
+async function called(
+  { handler }: HttpAgent<never, never>,
+  call: CallKind = 'execute',
+  idempotencyKey = 'e.s.1',
+): Promise<Report> {
   const quiet = (): void => undefined;
   const ctx = {
     executionId: 'e',
     step: 's',
     attempt: 1,
-    idempotencyKey: 'e.s.1',
+    idempotencyKey,
     timeLeftMs: () => 20_000,
     signal: new AbortController().signal,
     progress: quiet,
@@ -158,6 +162,22 @@ describe('a message', () => {
     ]);
   });
 
+  it('has an id that a FIFO queue or topic takes, also where its key is long', async () => {
+    const keyOf = (item: number): string => `${'execution-in-another'.repeat(6)}.step.${item}.life`;
+    const to = [{ queue: 'https://sqs/q.fifo' }, { topic: 'arn:aws:sns:eu-west-1:111111111111:t.fifo' }];
+    for (const one of to) for (const item of [1, 2, 2]) await called(announcing(one), 'execute', keyOf(item));
+    const ids = service.asked.map(({ body }) => {
+      const { MessageDeduplicationId: once, MessageGroupId: group } = body.startsWith('{')
+        ? (JSON.parse(body) as Record<string, string>)
+        : Object.fromEntries(new URLSearchParams(body));
+      expect([once, group]).toEqual([expect.stringMatching(/^[\w.-]{1,128}$/), once]);
+      return once;
+    });
+    expect(ids).toEqual([ids[0], ids[1], ids[1], ids[0], ids[1], ids[1]]);
+    expect(ids[0]).not.toBe(ids[1]);
+    expect(service.asked[0]?.body).toContain(`"StringValue":"${keyOf(1)}"`);
+  });
+
   it('goes to a topic', async () => {
     process.env['TOPIC'] = 'arn:aws:sns:eu-west-1:111111111111:news';
     expect(outcomeIn(await called(announcing({ topic: { env: 'TOPIC' } })))).toBe('done');
@@ -191,5 +211,19 @@ describe('a message', () => {
   ])('S6 is not sent, or perhaps: %s', async (_name, answer, outcome) => {
     service.answer = answer;
     expect(outcomeIn(await called(announcing({ queue: 'https://sqs/q' })))).toBe(outcome);
+  });
+
+  it.each([
+    ['throttled', 400, 'Throttling', 'transient http-400'],
+    ['its key throttled', 400, 'KMSThrottling', 'transient http-400'],
+    ['its key not allowed yet', 400, 'KMSAccessDenied', 'transient http-400'],
+    ['not allowed yet', 403, 'AuthorizationError', 'transient http-403'],
+    ['a message that is none', 400, 'InvalidParameter', 'permanent http-400'],
+    ['a fault of the service', 500, 'InternalError', 'unknown http-500'],
+  ] as const)('S6 is not announced, or perhaps: %s', async (_name, status, code, outcome) => {
+    const xml = `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code></Error></ErrorResponse>`;
+    service.answer = gives(status, xml, { 'content-type': 'text/xml' });
+    const topic = 'arn:aws:sns:eu-west-1:111111111111:t';
+    expect(outcomeIn(await called(announcing({ topic })))).toBe(outcome);
   });
 });

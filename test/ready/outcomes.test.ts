@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { eq, type HttpAnswer } from '../../lib/index.ts';
+import { concat, eq, type HttpAnswer } from '../../lib/index.ts';
 import { OUTCOMES } from '../../lib/ready/outcomes.ts';
 import { type Answer, called, charging, gives, outcomeIn, type Service, startService } from './service.ts';
 
@@ -110,6 +110,47 @@ describe('S6 an answer to a probed agent', () => {
   });
 });
 
+describe('S6 a body of which a whole number that is read would be rounded', () => {
+  const BIG = '{"id":9007199254740993,"seen":1,"state":"paid"}';
+  const reading = (more: object = {}) => ({ method: 'POST' as const, url: service.url, ...more });
+  const text = ({ body }: HttpAnswer) => ({ paymentId: concat('p-', body<number>('id')) });
+  beforeEach(() => {
+    service.answer = gives(200, BIG);
+  });
+  it('is no output', async () => {
+    const probed = charging(service.url, { execute: reading({ output: text }) });
+    const report = await called(probed);
+    expect(outcomeIn(report)).toBe('unknown unsafe-number');
+    expect(JSON.stringify(report)).toContain('the service must send it as text');
+    expect(outcomeIn(await called(charging(service.url, { execute: reading() })))).toBe(
+      'unknown unsafe-number',
+    );
+    const probe = { ...reading({ output: text }), method: 'GET' as const };
+    expect(outcomeIn(await called(charging(service.url, { probe }), { call: 'probe' }))).toMatch(
+      /^cannot-tell/,
+    );
+  });
+  it('decides no rule, and is no token', async () => {
+    const outcomes = ({ body }: HttpAnswer) => [
+      { when: eq(body<number>('id'), 1), is: 'permanent' as const },
+    ];
+    const output = () => ({ paymentId: 'p' });
+    const ruled = charging(service.url, { execute: reading({ outcomes, output }) });
+    expect(outcomeIn(await called(ruled))).toBe('unknown unsafe-number');
+    service.answer = gives(202, BIG);
+    const execute = reading({ token: ({ body }: HttpAnswer) => body('id') });
+    const accepting = await called(charging(service.url, { acceptedWithin: '1h', execute }));
+    expect(accepting).toMatchObject({ kind: 'accepted' });
+    expect(accepting).not.toHaveProperty('token');
+  });
+  it('is read otherwise', async () => {
+    const output = ({ body }: HttpAnswer) => ({ paymentId: body('state') });
+    const report = await called(charging(service.url, { execute: reading({ output }) }));
+    expect(report).toMatchObject({ kind: 'done', output: { paymentId: 'paid' } });
+    expect(outcomeIn(await called(charging(service.url), { call: 'undo' }))).toBe('compensated');
+  });
+});
+
 it.each([
   ['idempotent', 409, 'unknown http-409'],
   ['idempotent', 412, 'unknown http-412'],
@@ -134,6 +175,18 @@ it.each([
   const execute = { method, url: service.url, output };
   expect(outcomeIn(await called(charging(service.url, { execute })))).toBe(outcome);
   expect(service.asked.at(-1)).toMatchObject({ method });
+});
+
+it.each([
+  [302, 404, 'cannot-tell cannot-tell'],
+  [303, 410, 'cannot-tell cannot-tell'],
+  [302, 200, 'done'],
+  [301, 404, 'not-done'],
+  [307, 404, 'not-done'],
+] as const)('S6 a probe that %d sends on, and that ends with %d: %s', async (status, last, outcome) => {
+  service.answer = (response, asked) =>
+    (asked.path === '/login' ? gives(last, OK) : gives(status, '', { location: '/login' }))(response, asked);
+  expect(outcomeIn(await called(charging(service.url), { call: 'probe' }))).toBe(outcome);
 });
 
 describe('nothing was sent', () => {
@@ -231,6 +284,17 @@ describe('Retry-After', () => {
   it('counts as a date by the clock of the service', async () => {
     const date = 'Wed, 21 Oct 2015 07:28:00 GMT';
     expect(await wishOf({ 'retry-after': 'Wed, 21 Oct 2015 07:28:30 GMT', date }, 503)).toBe(30_000);
+  });
+  it.each([
+    ['execute', 429, { kind: 'failed', retryAfterMs: 60_000 }],
+    ['execute', 504, { kind: 'unknown', retryAfterMs: 60_000 }],
+    ['probe', 429, { kind: 'found', verdict: 'cannot-tell', askAfterMs: 60_000 }],
+    ['probe', 202, { kind: 'found', verdict: 'running', askAfterMs: 60_000 }],
+    ['undo', 503, { kind: 'failed', retryAfterMs: 60_000 }],
+    ['undo', 500, { kind: 'unknown', retryAfterMs: 60_000 }],
+  ] as const)('counts for each call: %s, %d', async (call, status, report) => {
+    service.answer = gives(status, '', { 'retry-after': '60' });
+    expect(await called(charging(service.url), { call })).toMatchObject(report);
   });
   it('is ignored if it is past, or neither a number nor a date', async () => {
     expect(await wishOf({ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' })).toBeUndefined();

@@ -154,17 +154,6 @@ it('sends JSON, a form or a text, as the content type says', async () => {
   expect(await sent({ method: 'PATCH', url, body: 'plain', headers })).toMatchObject({ body: 'plain' });
 });
 
-it('sends the idempotency key in the header that is named, in each call', async () => {
-  const options = charging(service.url, { idempotencyKey: 'X-Request-Key' });
-  for (const call of ['execute', 'probe', 'undo'] as const) await called(options, { call });
-  expect(service.asked.map(({ headers }) => headers['x-request-key'])).toEqual(Array(3).fill('e.charge.1'));
-  expect(service.asked.map(({ path }) => path)).toEqual([
-    '/charges',
-    '/charges/e.charge.1',
-    '/charges/e.charge.1',
-  ]);
-});
-
 it('takes an address from the environment, which may name this machine', async () => {
   const execute = { method: 'POST', url: { env: 'PAY_URL' } } as const;
   expect(await sent(execute)).toContain(
@@ -277,6 +266,8 @@ describe('a declaration is refused', () => {
       { probe: { method: 'GET', url }, idempotencyKey: undefined },
       'probe asks for nothing',
     ],
+    ['for a blind probe by POST', { probe: { ...probe, method: 'POST' } }, 'probe asks for nothing'],
+    ['for a blind undo', { undo: { method: 'POST', url } }, 'undo names nothing of this call'],
     [
       'for an outcome',
       { execute: { ...execute, outcomes: { 409: 'ok' } } },

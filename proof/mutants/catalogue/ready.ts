@@ -7,6 +7,7 @@ const WORK = 'lib/ready/work.ts';
 const OUTCOMES = 'lib/ready/outcomes.ts';
 const outcomes = (test: string): Killer => jest('ready/outcomes', test);
 const requests = (test: string): Killer => jest('ready/requests', test);
+const key = (test: string): Killer => jest('ready/idempotency-key', test);
 
 export const READY: readonly Mutant[] = [
   {
@@ -41,8 +42,8 @@ export const READY: readonly Mutant[] = [
     rule: 'A rule about the body holds only for a whole body.',
     bug: 'Rules about the body are passed over where it was cut, and the status alone counts.',
     file: WORK,
-    find: 'const isJudged = lacks === undefined || !readsBody(rules);',
-    replace: 'const isJudged = true;',
+    find: 'lackOf(body, rules) ?? (isOutputRead',
+    replace: '(isOutputRead',
     killer: outcomes('counts only if what it reads of the body is there'),
   },
   {
@@ -53,6 +54,42 @@ export const READY: readonly Mutant[] = [
     find: "if (typeof body === 'string') return { lacks: body };",
     replace: "if (typeof body === 'string') return { json: {} };",
     killer: outcomes('a body that is cut'),
+  },
+  {
+    id: 'id-of-other-work',
+    rule: 'A whole number that would be rounded is no answer.',
+    bug: 'An id of 64 bits becomes that of other work, which the undo takes back.',
+    file: WORK,
+    find: 'rounded: roundedIn(text)',
+    replace: 'rounded: []',
+    killer: outcomes('of which a whole number that is read would be rounded'),
+  },
+  {
+    id: 'undo-under-the-key-of-its-work',
+    rule: 'S10 An undo has an idempotency key of its own.',
+    bug: 'A service that answers a key once answers the undo with what the work was answered, and undoes nothing.',
+    file: WORK,
+    find: "kind === 'undo' ? `${key}.undo` : key",
+    replace: 'key',
+    killer: key('lets each request act on a service that acts once for a key'),
+  },
+  {
+    id: 'search-under-the-key-of-its-work',
+    rule: 'S10 A probe by POST has no idempotency key.',
+    bug: 'A service that answers a key once answers the work with what a search was answered, and does nothing.',
+    file: WORK,
+    find: "kind === 'probe' && !isReading(method) ? {} :",
+    replace: '',
+    killer: key('lets each request act on a service that acts once for a key'),
+  },
+  {
+    id: 'login-page-knows-no-charge',
+    rule: 'S6 A probe that is sent on to another page learns there of no work that is not done.',
+    bug: 'A proxy sends a probe on to a page that is not there, and the work is done again.',
+    file: SEND,
+    find: '[302, 303].includes(result.status);',
+    replace: '[304].includes(result.status);',
+    killer: outcomes('a probe that 302 sends on'),
   },
   {
     id: 'one-public-address',
@@ -105,6 +142,24 @@ export const READY: readonly Mutant[] = [
     find: 'return encodeURIComponent(text.toWellFormed());',
     replace: 'return text.toWellFormed();',
     killer: requests('is one segment of the path'),
+  },
+  {
+    id: 'pause-before-a-probe-ignored',
+    rule: 'Retry-After is the shortest pause before the next try, probe or undo.',
+    bug: 'A service that asks not to be asked for half an hour is probed twenty times in ten minutes, and then a person.',
+    file: 'lib/core/step/probe-report.ts',
+    find: "report.verdict === 'cannot-tell' ? report.askAfterMs : undefined",
+    replace: "report.verdict === 'cannot-tell' ? undefined : undefined",
+    killer: jest('kit/asked-pauses', 'before the next probe that could not tell'),
+  },
+  {
+    id: 'pause-before-an-undo-ignored',
+    rule: 'Retry-After is the shortest pause before the next try, probe or undo.',
+    bug: 'Undos are used up in seconds while their service asks for minutes, and then a person must undo the work.',
+    file: 'lib/core/step/report.ts',
+    find: 'undoAgain(ending, changes, wishEndsAt(inputs.now, report.retryAfterMs))',
+    replace: 'undoAgain(ending, changes, wishEndsAt(inputs.now))',
+    killer: jest('kit/asked-pauses', 'before the next undo'),
   },
   {
     id: 'date-by-own-clock',
