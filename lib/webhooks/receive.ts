@@ -5,13 +5,12 @@
  * (`signature.ts`), the effect of the message (`scheduler/trigger.ts`), the transport (`handler.ts`, the
  * server).
  *
- * K2 an unknown name, a wrong signature and an old time get the same answer, so a forger learns nothing. The
- * size of a body is limited before it is read, whatever the name. K3 the answer is 200 once the message is
- * kept. A repeated message gets the same answer as the first, because senders switch off an address that
- * answers 4xx.
+ * K2 an unknown name, a wrong signature and an old time get the same answer after the same work, which may
+ * be another read of a secret, so a forger learns nothing. The size of a body is limited before it is read,
+ * whatever the name. K3 the answer is 200 once the message is kept. A repeated message gets the same answer
+ * as the first, because senders switch off an address that answers 4xx.
  */
 
-import { randomBytes } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import { sayable } from '../core/values/errors.ts';
 import type { SecretPlace, SignedBy } from '../core/values/signed-by.ts';
@@ -79,22 +78,22 @@ export const TOO_LARGE: WebhookAnswer = refusal(
 /** How often, at most, a secret is read again because a request is not signed with the known one. */
 const READ_ANEW_MS = 10_000;
 
-/** Checked for an unknown name, with a random secret, so that the answer takes as long. */
-const UNKNOWN: SignedBy = {
+/** Checked for an unknown name, with a declared secret, so that the answer takes as long. */
+const UNKNOWN: Omit<SignedBy, 'secret'> = {
   header: 'signature',
   prefix: '',
   encoding: 'hex',
   signed: '{body}',
   toleranceMs: 0,
   key: 'text',
-  secret: { env: '' },
 };
-const UNKNOWN_SECRET = randomBytes(32).toString('hex');
 
 export type Receive = (request: WebhookRequest) => Promise<WebhookAnswer>;
 
 export function receiver({ webhooks, now, secretOf, keep, log }: ReceiverParts): Receive {
   const known = new Map(webhooks.map((webhook) => [webhook.name, webhook.verify]));
+  const [first] = webhooks;
+  const unknown: SignedBy = { ...UNKNOWN, secret: first?.verify.secret ?? { env: '' } };
   const readAnewAt = new Map<SignedBy, number>();
   /** Reads the secret again, because it may have changed; a forger cannot make it do so more often. */
   const isSignedAnew = async (by: SignedBy, request: WebhookRequest, before: string): Promise<boolean> => {
@@ -108,14 +107,11 @@ export function receiver({ webhooks, now, secretOf, keep, log }: ReceiverParts):
     if (request.method !== 'POST') return REFUSED;
     if (request.body.length > MAX_WEBHOOK_BYTES) return TOO_LARGE;
     const [, name = '', token] = PATH.exec(request.path) ?? [];
-    const by = known.get(name);
+    const by = known.get(name) ?? unknown;
     try {
-      const secret = by === undefined ? UNKNOWN_SECRET : await secretOf(by.secret);
-      if (
-        !isSigned(by ?? UNKNOWN, request, secret, now()) &&
-        !(by !== undefined && (await isSignedAnew(by, request, secret)))
-      )
-        return REFUSED;
+      const secret = await secretOf(by.secret);
+      const isRight = isSigned(by, request, secret, now()) || (await isSignedAnew(by, request, secret));
+      if (!isRight || by === unknown) return REFUSED;
       const body = request.body.toString('utf8');
       if (body === '' || !isUtf8(request.body) || UNSENDABLE.test(body))
         return refusal(400, 'bad-event', 'the body is empty, or no text');

@@ -13,7 +13,7 @@ import { startFrom } from '../../lib/scheduler/starter.ts';
 import { MAX_WEBHOOK_BYTES, receiver, type Receive, type WebhookAnswer } from '../../lib/webhooks/receive.ts';
 import { compiledWebhook } from '../../serve/webhooks.ts';
 import { anAgent, harness, type Harness } from '../engine/harness.ts';
-import { NOW, SECRET, SENDERS, type Sent } from './senders.ts';
+import { hmac, NOW, SECRET, SENDERS, type Sent } from './senders.ts';
 
 const worker = anAgent('worker');
 const input = z.object({ orderId: z.string().check(z.minLength(1)) });
@@ -153,6 +153,21 @@ describe.each(CASES)('%s', (name, sender, body) => {
     ]);
     expect(await count()).toBe(0);
   });
+});
+
+it('K2 works as much for an unknown name as for a wrong signature, and takes nothing for it', async () => {
+  const [known, unknown] = [world(), world()];
+  const { headers } = codeHost.sends(BODY['code-host']);
+  for (let n = 0; n < 3; n += 1) {
+    const forged = { headers, body: '{}' };
+    expect(await known.posts('/webhooks/code-host', forged)).toMatchObject({ status: 401 });
+    expect(await unknown.posts('/webhooks/nobodys', forged)).toMatchObject({ status: 401 });
+  }
+  expect(known.asked.length).toBeGreaterThan(3);
+  expect(unknown.asked).toEqual(known.asked);
+  const signed = { headers: { signature: hmac('{}') }, body: '{}' };
+  expect(await unknown.posts('/webhooks/nobodys', signed)).toMatchObject({ status: 401 });
+  expect(await unknown.count()).toBe(0);
 });
 
 it('counts an id once, even if the rest of the message differs', async () => {

@@ -152,6 +152,11 @@ describe('hmacSha256 refuses', () => {
       toleranceMs: 300_000,
     });
     expect(hmacSha256(good)).toMatchObject({ signed: '{body}', encoding: 'hex', prefix: '' });
+    const time = { header: 'x-time' };
+    for (const signed of ['{x-id}.{body}', '{x-id}{time}{body}', '{time}{body}', '{body}:{x-id}.{time}'])
+      expect(hmacSha256({ ...good, ...(signed.includes('time') ? { time } : {}), signed })).toMatchObject({
+        signed,
+      });
   });
   it.each<[string, object, string]>([
     ['the value of a secret', { secret: 'sesame' }, 'secret must be secret(…), never the value itself'],
@@ -159,6 +164,8 @@ describe('hmacSha256 refuses', () => {
     ['a time that is not signed', { time: { prefix: 't=' }, signed: '{body}' }, 'it has no {time}'],
     ['a body that is not signed', { signed: 'all' }, 'it has no {body}'],
     ['a part that no request has', { signed: '{time}{body}' }, 'signed has {time}'],
+    ['a header that the body continues', { signed: '{x-id}{body}' }, 'could move from a header to the body'],
+    ['a header that continues the body', { signed: '{body}-{x-id}' }, 'could move from a header to the body'],
     ['a tolerance without a time', { tolerance: '1m' }, 'tolerance goes with time alone'],
     [
       'a window of a day',

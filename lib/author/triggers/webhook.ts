@@ -39,7 +39,8 @@ export interface HmacOptions {
    */
   readonly time?: { readonly prefix: string } | { readonly header: string };
   /**
-   * The text that is signed, of `{body}`, `{time}` and headers: '{webhook-id}.{time}.{body}'.
+   * The text that is signed, of `{body}`, `{time}` and headers: '{webhook-id}.{time}.{body}'. Between a
+   * header and the body is a character that no id has, such as a dot.
    * @default - '{time}.{body}', or the body alone
    */
   readonly signed?: string;
@@ -68,6 +69,9 @@ const OPTIONS = {
 
 const HEADER = /^[a-z0-9-]{1,64}$/;
 const LONGEST_TOLERANCE_MS = 3_600_000;
+/** K1 A header beside the body, with nothing between them that a header's value could not contain. */
+const TOUCHES_BODY =
+  /\{(?!(?:time|body)\})[^{}]*\}[\w-]*\{body\}|\{body\}[\w-]*\{(?!(?:time|body)\})[^{}]*\}/;
 const namesIn = (template: string): string[] =>
   [...template.toLowerCase().matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name ?? '');
 
@@ -133,6 +137,9 @@ function problemOf({
   if (lacking !== undefined)
     return `signed is '${signed}'; it has no {${lacking}}, which would not be signed`;
   const stranger = names.find((name) => !isHeader(name) || (name === 'time' && time === undefined));
-  if (stranger === undefined) return undefined;
+  if (stranger === undefined)
+    return TOUCHES_BODY.test(signed.toLowerCase())
+      ? `signed is '${signed}': characters could move from a header to the body, and back; put one between them that no id has, such as a dot`
+      : undefined;
   return `signed has {${stranger}}; there are {body}, {time} where time is declared, and names of headers`;
 }
