@@ -18,6 +18,7 @@ import { MAX_LARGE_BODY_BYTES } from '../lib/api/read-request.ts';
 import { LOCAL } from '../lib/core/values/caller.ts';
 import { isCalledHere, mayWriteHere } from '../local/http/pages.ts';
 import { readBody } from '../local/http/read-body.ts';
+import { METRICS_TYPE } from './metric-totals.ts';
 import { kindsOf, type TokenHolder, type Tokens } from './tokens.ts';
 
 export const LOOPBACK = '127.0.0.1';
@@ -95,8 +96,6 @@ export function apiListener(app: Fetches, tokens: Tokens, { now, metrics }: List
  * The answer of `/live`. The deployment's state is behind `/health`, which needs a token if there are any.
  */
 const ALIVE: Answer = { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' };
-
-const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 async function answerTo(
   app: Fetches,

@@ -1,10 +1,15 @@
 /**
- * Totals the metrics of this process since its start, in the format that Prometheus reads.
+ * Totals of metrics, in the format that Prometheus reads.
+ *
+ * Owns: the sums, the names, the text. Does not own: which lines count and their labels (`ports.ts`; for the
+ * local cloud `cli/dev/prometheus.ts`).
  *
  * https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
  */
 
 import { METRICS, type MetricName } from '../lib/aws/names.ts';
+
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Metrics that report their latest value. Counters report a sum; durations a sum and a count. */
 const GAUGES: ReadonlySet<string> = new Set<MetricName>([
@@ -36,19 +41,20 @@ export class MetricTotals {
 
   /** Adds one line of a role. @param line in CloudWatch's embedded metric format */
   line(labels: Labels, line: string): void {
-    const key = Object.entries(labels)
-      .map(([name, value]) => `${name}="${value}"`)
-      .join(',');
     const measured = JSON.parse(line) as Embedded;
     const names = measured._aws.CloudWatchMetrics.flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name));
-    for (const name of names) {
-      const values = [measured[name] ?? []].flat();
-      const byLabels = this.#totals.get(name) ?? new Map<string, Total>();
-      this.#totals.set(name, byLabels);
-      const { sum, count } = byLabels.get(key) ?? { sum: 0, count: 0 };
-      const added = GAUGES.has(name) ? (values.at(-1) ?? 0) : values.reduce((all, one) => all + one, sum);
-      byLabels.set(key, { sum: added, count: count + values.length });
-    }
+    for (const name of names) this.add(labels, name, [measured[name] ?? []].flat());
+  }
+
+  add(labels: Labels, name: string, values: readonly number[]): void {
+    const key = Object.entries(labels)
+      .map(([label, value]) => `${label}="${value}"`)
+      .join(',');
+    const byLabels = this.#totals.get(name) ?? new Map<string, Total>();
+    this.#totals.set(name, byLabels);
+    const { sum, count } = byLabels.get(key) ?? { sum: 0, count: 0 };
+    const added = GAUGES.has(name) ? (values.at(-1) ?? 0) : values.reduce((all, one) => all + one, sum);
+    byLabels.set(key, { sum: added, count: count + values.length });
   }
 
   text(): string {

@@ -13,6 +13,7 @@ import type { Cloud, CloudOptions, Inspect } from '../../local/cloud.ts';
 import { DETAILED_METRICS, ENV } from '../../lib/aws/names.ts';
 import type { Io } from '../io.ts';
 import type { DevFolder } from './dev-folder.ts';
+import { Prometheus } from './prometheus.ts';
 import { showProgress } from './progress.ts';
 import type { Chosen } from './project.ts';
 import { type LocalWorker, startWorkers } from './workers.ts';
@@ -55,7 +56,8 @@ const DETAILED = { [ENV.metricsBy]: Object.keys(DETAILED_METRICS).join(',') };
 export async function startSystem(options: SystemOptions, io: Io): Promise<System> {
   const { found, folder, environment } = options;
   const starting = showProgress(io, 'Starting the local cloud', 3);
-  const cloud = await startLocal(options, io).catch((error: unknown) => {
+  const prometheus = new Prometheus();
+  const cloud = await startLocal(options, prometheus, io).catch((error: unknown) => {
     starting.end('failed');
     throw error;
   });
@@ -70,6 +72,7 @@ export async function startSystem(options: SystemOptions, io: Io): Promise<Syste
       (line, agent) => {
         appendFileSync(join(folder.logs, `worker-${agent}.log`), line);
         cloud.metricsIn(line);
+        prometheus.line(line);
       },
       only,
     );
@@ -112,7 +115,7 @@ function triggersOf(cloud: Cloud, steadfast: string): string[] {
   return ofQueues.map((path) => path.slice(begin.length).split('/')[0] ?? '').sort();
 }
 
-async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
+async function startLocal(options: SystemOptions, prometheus: Prometheus, io: Io): Promise<Cloud> {
   const { found, folder, port, environment, beside, onWritten, inspect, cloud } = options;
   // Imported only here, because other commands do not need a cloud.
   const { startCloud } = await import('../../local/cloud.ts');
@@ -124,11 +127,15 @@ async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
     dataDir: join(folder.path, 'cloud'),
     port,
     environment: { ...environment, ...DETAILED },
-    beside,
+    beside: { ...beside, '/metrics': prometheus.listener },
     onWritten,
     ...(inspect === undefined ? {} : { inspect }),
     onProblem: (message) => io.err(`local cloud: ${message}\n`),
     ...cloud,
+    onLog: (one) => {
+      prometheus.line(one.line);
+      cloud?.onLog?.(one);
+    },
   });
 }
 

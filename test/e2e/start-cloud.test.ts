@@ -66,6 +66,14 @@ test('an agent that is killed when it has claimed its step is followed by anothe
   expect((await done('killed')).filter((kind) => kind === 'charge')).toHaveLength(1);
 });
 
+test('Prometheus reads what its functions have measured', async () => {
+  await cloud.client.waitForEnd(await start('measured'));
+  const read = async (): Promise<string> => (await fetch(`${cloud.url}/metrics`)).text();
+  // A function writes its line after its answer.
+  while (!/^steadfast_attempts_total\{deployment="[^"]+",role="agent"[^}]*\} [1-9]/m.test(await read()));
+  expect(await read()).toContain('# TYPE steadfast_messages_total counter');
+});
+
 test('answers that AWS loses and calls that it refuses change nothing of the end', async () => {
   cloud.loseReply('reserve-stock', { calls: 2 });
   const refused = cloud.throttle('schedule-shipping', { calls: 2 });
