@@ -127,7 +127,7 @@ export class Driver implements Host {
     for (;;) {
       const process = startProcess(this, 'the scheduler', Number.POSITIVE_INFINITY);
       const ports = { ...process.ports, clock: this.#passing(process.ports.clock) };
-      const scheduler = createScheduler(ports, this.#options.workflows, { hash, newId });
+      const scheduler = createScheduler(ports, this.#options.workflows, { hash, newId }, new Set(), true);
       const answer = request(scheduler).then((value) => ({ value }));
       const first = await Promise.race([answer, process.died]);
       if (first !== undefined) return first.value;

@@ -19,7 +19,13 @@ export type { AgentCall, FaultOptions, LoggedLine } from './agent-calls.ts';
 export { externalWorld } from './external-world.ts';
 export type { WorldEffect, ExternalWorld } from './external-world.ts';
 export type { RunState, StepState } from './run-state.ts';
-export type { AgentRef, TestStartOptions, TestAgent, TestOptions } from './workflow-test.ts';
+export type {
+  AgentRef,
+  TestAgent,
+  TestNotification,
+  TestOptions,
+  TestStartOptions,
+} from './workflow-test.ts';
 export type { WorkflowTest } from './workflow-test.ts';
 export type { ArmedFault, CallFault, FaultHit, FaultMoment } from '../local/control/fault.ts';
 export type {

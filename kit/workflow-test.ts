@@ -77,6 +77,14 @@ export interface TestStartOptions {
   readonly tags?: Readonly<Record<string, string>>;
   /** The name of the person who starts it, for approvals that need another person. @default 'starter' */
   readonly by?: string;
+  /** The address to which its end and its questions would be sent: see `notifications`. Nothing is sent. */
+  readonly callbackUrl?: string;
+}
+
+/** News of an execution that was started with a `callbackUrl`. */
+export interface TestNotification {
+  readonly to: string;
+  readonly news: Ended | QuestionNews;
 }
 
 export const TEST = {
@@ -92,6 +100,7 @@ const START = {
   idempotencyKey: true,
   tags: true,
   by: true,
+  callbackUrl: true,
 } as const satisfies KeysOf<TestStartOptions>;
 
 /** An agent: its declaration, or its name. */
@@ -136,6 +145,8 @@ export class WorkflowTest<I> {
   readonly #driver: Driver;
   /** A prefix of execution ids and idempotency keys, for tests that start the same workflow repeatedly. */
   readonly #idPrefix: string | undefined;
+  /** The addresses of starts, by execution. */
+  readonly #callbackUrls = new Map<string, string>();
 
   /** Called by `testWorkflow`. @internal */
   constructor(workflow: Workflow<I>, options: TestOptions, inner: Inner = {}) {
@@ -226,6 +237,7 @@ export class WorkflowTest<I> {
       () => id,
       (scheduler) => start(scheduler, request),
     );
+    if (execution.callbackUrl !== undefined) this.#callbackUrls.set(execution.id, execution.callbackUrl);
     return new TestRun(this.#driver, execution.id);
   }
 
@@ -315,6 +327,16 @@ export class WorkflowTest<I> {
   /** Announcements of ends on the event bus, in order. */
   get announced(): readonly Ended[] {
     return this.#driver.world.announced;
+  }
+
+  /** Announcements that would be sent to the `callbackUrl` of a start, in order. */
+  get notifications(): readonly TestNotification[] {
+    const { announced, questionNews } = this.#driver.world;
+    const asked = [...questionNews, ...announced].filter(({ notify }) => notify !== undefined);
+    const atOf = (news: Ended | QuestionNews): number => (news.about === 'end' ? news.endedAt : news.at);
+    return asked
+      .toSorted((one, other) => atOf(one) - atOf(other))
+      .map((news) => ({ to: this.#callbackUrls.get(news.executionId) ?? '', news }));
   }
 
   /** Log lines of the roles, in order. */
