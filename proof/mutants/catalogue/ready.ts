@@ -89,7 +89,7 @@ export const READY: readonly Mutant[] = [
     file: SEND,
     find: '[302, 303].includes(result.status);',
     replace: '[304].includes(result.status);',
-    killer: outcomes('a probe that 302 sends on'),
+    killer: outcomes('sends on, and that ends with'),
   },
   {
     id: 'one-public-address',

@@ -50,9 +50,9 @@ export const ACCEPTED: readonly Mutant[] = [
     rule: 'undecided probes bound accepted work only once its time is over',
     bug: 'Undecided probes end accepted work before its time is over.',
     file: 'lib/core/step/probe-report.ts',
-    find: '  if (probed.over === undefined) return askedAgain(ending, probed, { failure, probes });',
+    find: '  if (probed.over === undefined) return askedAgain(ending, probed, { failure, probes, askAfterMs });',
     replace:
-      '  if (probed.over === undefined && probes < MAX_PROBES) return askedAgain(ending, probed, { failure, probes });',
+      '  if (probed.over === undefined && probes < MAX_PROBES) return askedAgain(ending, probed, { failure, probes, askAfterMs });',
     also: [
       {
         file: 'lib/core/step/probe-report.ts',
