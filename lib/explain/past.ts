@@ -13,7 +13,7 @@ import { defined } from '../core/values/defined.ts';
 import type { Incident } from '../core/records/question.ts';
 import { incidentsIn, type Snapshot } from '../core/records/snapshot.ts';
 import { type Pause, pauseDeadlineAt } from '../core/records/pauses.ts';
-import type { Attempt, Retried, Step } from '../core/records/state.ts';
+import type { Attempt, Cause, Retried, Step } from '../core/records/state.ts';
 import { FIRST_KEPT, leftOutOf } from '../core/step/history.ts';
 import { variantAt } from '../core/step/recovery.ts';
 import { pastOfWaiting, reminded } from './waiting-for.ts';
@@ -55,7 +55,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
     }[cause.kind];
     happened.push({
       at: cause.at,
-      what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}${byText(cause.by)}`,
+      what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}${byText(cause.by)}${saidOf(cause)}`,
       evidence: { ...cause.failure, ...defined({ by: cause.by }) },
     });
   }
@@ -76,6 +76,9 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
   }
   return happened.sort((a, b) => a.at - b.at);
 }
+
+/** What the operator said; the attempts and questions above say why of any other cause. */
+const saidOf = ({ kind, failure }: Cause): string => (kind === 'cancel' ? `: ${failure.message}` : '');
 
 /** Says how many attempts are missing after the first ones. */
 function leftOutText(record: Step): Happened[] {

@@ -235,7 +235,7 @@ it.each<[string, Step[], Partial<Execution>, More, object[]]>([
 
 it.each<[Cause['kind'], Partial<Cause>, string]>([
   ['failure', { step: 'it' }, "it is being undone because of the failure of step 'it'"],
-  ['cancel', {}, "it is being undone because of an operator's cancel"],
+  ['cancel', {}, "it is being undone because of an operator's cancel: y"],
   ['deadline', { undo: false }, 'it is ended as it is because of the deadline'],
   ['parent', {}, 'it is being undone because of the end of the execution that it is a part of'],
 ])('why it was stopped: %s', (kind, more, what) => {

@@ -199,7 +199,7 @@ wait pending: it was never started
 -3 stopping: its executions were stopped
 -3 stuck: compensation-failed (x: y): 3 of 4 executions ended (2 succeeded, 1 failed)
 -3 compensated: compensated: 1 of 1 executions ended (1 canceled)
-+0: it is being undone because of an operator's cancel
++0: it is being undone because of an operator's cancel: d
 `);
   });
 

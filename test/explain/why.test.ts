@@ -180,7 +180,7 @@ silent compensation-failed: undo 3 failed, and no further one is allowed: its ef
 day compensation-failed: for a day; a person is asked, and its effect may still be in place
 never pending: it was never started
 -60000: workflow 'flow' was started
--9: it is being undone because of an operator's cancel
+-9: it is being undone because of an operator's cancel: d
 `,
     );
   });

@@ -37,7 +37,7 @@ describe('history', () => {
     await drain(h);
     await answer(h, id, 'ok', token('https://login.example', 'dee'));
     await resolution(h, id, { choice: 'retry', by: session('Ops', 'eve') });
-    await cancel(h.scheduler, id, { by: person('fay') });
+    await cancel(h.scheduler, id, { by: person('fay'), reason: 'wrong price' });
     const { state, plan } = { state: await h.state(id), plan: flow.plan };
     const { execution, questions, steps } = state;
     expect(execution).toMatchObject({
@@ -54,7 +54,7 @@ describe('history', () => {
       'the pause was ended by local:carl',
       'jwt:https://login.example dee approved it',
       "incident 1: arn:aws:sts::123456789012:assumed-role/Ops/eve chose 'retry'",
-      "it is being undone because of an operator's cancel by local:fay",
+      "it is being undone because of an operator's cancel by local:fay: wrong price",
     ])
       expect(past).toContainEqual(what);
     await h.run(id);
