@@ -1,23 +1,26 @@
 /**
- * Bulk actions on DynamoDB: each with its pages and its totals, written together.
+ * Bulk actions on DynamoDB: each with its pages, written together; the results of the pages in a partition of
+ * their own, which is read whole.
  *
  * Owns: their kinds. Does not own: their items (`dynamo-side-records.ts`), the condition (`dynamo-put.ts`).
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type Bulk, type BulkPage, type BulkTotal, TOTALS } from '../core/operators/bulk.ts';
+import type { Bulk, BulkPage, BulkPageResult } from '../core/operators/bulk.ts';
 import type { Bulks } from '../core/ports.ts';
 import { refuse } from '../core/values/errors.ts';
 import { isExecutionId } from '../core/values/names.ts';
-import { readItems } from './dynamo-batch.ts';
 import { jsonIn } from './dynamo-items.ts';
+import { itemsOf } from './dynamo-partition.ts';
 import { putAll } from './dynamo-put.ts';
-import { dynamoRecords, itemKey, type Kind, putOf } from './dynamo-side-records.ts';
+import { dynamoRecords, type Kind, putOf } from './dynamo-side-records.ts';
 
 function partitionOf(bulk: string): string {
   if (!isExecutionId(bulk)) throw refuse('bad-key', 'that is not the id of a bulk action');
   return `bulk#${bulk}`;
 }
+
+const resultsOf = (bulk: string): string => `${partitionOf(bulk)}#results`;
 
 const goneAt = ({ goneAt: at }: { readonly goneAt: number }): number => at;
 
@@ -31,9 +34,9 @@ const PAGE: Kind<BulkPage, [bulk: string, page: number]> = {
   placeOf: (bulk, page) => [partitionOf(bulk), `page#${page}`],
   goneAt,
 };
-const TOTAL: Kind<BulkTotal, [bulk: string, shard: number]> = {
-  keyOf: ({ bulk, shard }) => [bulk, shard],
-  placeOf: (bulk, shard) => [partitionOf(bulk), `total#${shard}`],
+const RESULT: Kind<BulkPageResult, [bulk: string, page: number]> = {
+  keyOf: ({ bulk, page }) => [bulk, page],
+  placeOf: (bulk, page) => [resultsOf(bulk), `page#${page}`],
   goneAt,
 };
 
@@ -44,17 +47,16 @@ export const dynamoBulks = (
 ): Bulks => ({
   read: dynamoRecords(client, table, BULK).read,
   readPage: dynamoRecords(client, table, PAGE).read,
-  readTotal: dynamoRecords(client, table, TOTAL).read,
-  readTotals: async (bulk) => {
-    const keys = Array.from({ length: TOTALS }, (_, shard) => itemKey(TOTAL, bulk, shard));
-    const items = await readItems(client, table, keys);
-    return [...items.values()].map((item) => jsonIn(item) as BulkTotal);
+  readResult: dynamoRecords(client, table, RESULT).read,
+  readResults: async (bulk) => {
+    const { items } = await itemsOf(client, table, resultsOf(bulk));
+    return items.map((item) => jsonIn(item) as BulkPageResult);
   },
-  write: async ({ bulk, pages = [], total }) => {
+  write: async ({ bulk, pages = [], result }) => {
     const puts = [
       ...(bulk === undefined ? [] : [putOf(table, BULK, bulk)]),
       ...pages.map((page) => putOf(table, PAGE, page)),
-      ...(total === undefined ? [] : [putOf(table, TOTAL, total)]),
+      ...(result === undefined ? [] : [putOf(table, RESULT, result)]),
     ];
     return (await putAll(client, puts, pause)).kind;
   },

@@ -4,7 +4,7 @@
  */
 
 import type { AbortSignalLike } from './plan/agent.ts';
-import type { Bulk, BulkPage, BulkTotal } from './operators/bulk.ts';
+import type { Bulk, BulkPage, BulkPageResult } from './operators/bulk.ts';
 import type { Bounded, ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Lane, Queued } from './records/lane.ts';
@@ -207,13 +207,13 @@ export interface Mailboxes {
 /** Until when a supervisor is at work. */
 export type Presences = SideRecords<Presence>;
 
-/** Bulk actions, beside the executions. Each record is read strongly, except all totals at once. */
+/** Bulk actions, beside the executions. All is read strongly. */
 export interface Bulks {
   readonly read: (bulk: string) => Promise<Bulk | undefined>;
   readonly readPage: (bulk: string, page: number) => Promise<BulkPage | undefined>;
-  readonly readTotal: (bulk: string, shard: number) => Promise<BulkTotal | undefined>;
-  /** All totals, perhaps a second old. */
-  readonly readTotals: (bulk: string) => Promise<readonly BulkTotal[]>;
+  readonly readResult: (bulk: string, page: number) => Promise<BulkPageResult | undefined>;
+  /** The results of all pages, in no order. */
+  readonly readResults: (bulk: string) => Promise<readonly BulkPageResult[]>;
   /** Writes all or none of up to 100 records, each if the stored one is one version behind (1: none). */
   readonly write: (records: BulkWrite) => Promise<WriteResult>;
 }
@@ -221,7 +221,7 @@ export interface Bulks {
 export interface BulkWrite {
   readonly bulk?: Bulk;
   readonly pages?: readonly BulkPage[];
-  readonly total?: BulkTotal;
+  readonly result?: BulkPageResult;
 }
 
 /** Callers that each occupy a process of the API. If this cannot be read or written, no other may wait. */

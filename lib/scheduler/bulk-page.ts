@@ -16,12 +16,11 @@ import {
   appliedOnce,
   type Bulk,
   type BulkPage,
+  type BulkPageResult,
   type BulkResult,
   commandIdOf,
-  pageDone,
   refusedOnce,
   sumOf,
-  totalOf,
 } from '../core/operators/bulk.ts';
 import { obeyedOf } from '../core/operators/obey.ts';
 import type { Bulks } from '../core/ports.ts';
@@ -47,8 +46,6 @@ const LANES = 10;
  * delays its page.
  */
 const LAST_TRIES = PAGE_TRIES - 5;
-/** How many races a page may lose in a row against others that add to the same total. */
-const MAX_LAPS = 20;
 const MAX_MESSAGE = 300;
 
 /**
@@ -102,11 +99,15 @@ export async function actOnPage(
 ): Promise<PageOutput> {
   const { bulks } = scheduler.ports;
   if (bulks === undefined) throw new Error('this process has no place for bulk actions');
-  const [bulk, page] = await Promise.all([bulks.read(id), bulks.readPage(id, number)]);
+  const [bulk, page, known] = await Promise.all([
+    bulks.read(id),
+    bulks.readPage(id, number),
+    bulks.readResult(id, number),
+  ]);
   if (bulk?.confirmedAt === undefined || page === undefined)
     throw new PermanentError(`bulk action ${cut(id, 70)} has no page ${number} that was confirmed`);
   return outputOf(
-    page.result ?? (await counted(scheduler, bulks, page, await obeyed(scheduler, bulk, page, attempt))),
+    known ?? (await counted(scheduler, bulks, page, await obeyed(scheduler, bulk, page, attempt))),
   );
 }
 
@@ -140,25 +141,18 @@ async function obeyed(
   return sumOf(results);
 }
 
-/**
- * Writes the page's counts together with the total. If two processes do it, only one write succeeds, so the
- * page is counted once.
- */
+/** Writes the page's result. If two processes do it, only the first write succeeds, and its result counts. */
 async function counted(
   { ports }: Scheduler,
   bulks: Bulks,
-  page: BulkPage,
+  { bulk, page, goneAt }: BulkPage,
   result: BulkResult,
 ): Promise<BulkResult> {
-  const { bulk, page: number } = page;
-  for (let lap = 0; lap < MAX_LAPS; lap += 1) {
-    const total = await bulks.readTotal(bulk, totalOf(number));
-    const [done, sum] = pageDone(page, total, result, ports.random.id());
-    if ((await bulks.write({ pages: [done], total: sum })) === 'written') return result;
-    const now = await bulks.readPage(bulk, number);
-    if (now?.result !== undefined) return now.result;
-  }
-  throw new Error('the totals of its bulk action changed at every try to count it');
+  const own: BulkPageResult = { ...result, bulk, page, version: 1, writeId: ports.random.id(), goneAt };
+  if ((await bulks.write({ result: own })) === 'written') return own;
+  const first = await bulks.readResult(bulk, page);
+  if (first === undefined) throw new Error('the result of a page was neither written nor found');
+  return first;
 }
 
 /** @throws SteadfastError the refusal of the command */

@@ -318,13 +318,12 @@ export async function shownBulk(scheduler: Scheduler, bulk: Bulk): Promise<Shown
     const examples = read.filter((one) => one !== undefined);
     return { bulk, examples, executionId, pagesDone: 0, result: sumOf([]) };
   }
-  const [execution, totals] = await Promise.all([
+  const [execution, results] = await Promise.all([
     store.readExecution(executionId),
-    bulksOf(scheduler).readTotals(bulk.id),
+    bulksOf(scheduler).readResults(bulk.id),
   ]);
-  const pagesDone = totals.reduce((sum, { pages }) => sum + pages, 0);
-  const result = sumOf(totals, MOST_EXAMPLES);
-  return { bulk, examples: [], ...defined({ execution }), executionId, pagesDone, result };
+  const result = sumOf(results, MOST_EXAMPLES);
+  return { bulk, examples: [], ...defined({ execution }), executionId, pagesDone: results.length, result };
 }
 
 /** @throws SteadfastError `unknown-bulk` */

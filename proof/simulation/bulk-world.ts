@@ -40,19 +40,19 @@ export class BulkWorld {
   portOf(host: Host, process: Process): Bulks {
     const reach = <Answer>(execute: () => Promise<Answer>): Promise<Answer> =>
       call(host, process, execute, host.outages.storeIsAway).then((answer) => answer);
-    const { read, readPage, readTotal, readTotals } = this.#records;
+    const { read, readPage, readResult, readResults } = this.#records;
     return {
       read: (bulk) => reach(() => read(bulk)),
       readPage: (bulk, page) => reach(() => readPage(bulk, page)),
-      readTotal: (bulk, shard) => reach(() => readTotal(bulk, shard)),
-      readTotals: (bulk) => reach(() => readTotals(bulk)),
+      readResult: (bulk, page) => reach(() => readResult(bulk, page)),
+      readResults: (bulk) => reach(() => readResults(bulk)),
       write: (records) => this.#write(host, process, records),
     };
   }
 
   #write(host: Host, process: Process, records: BulkWrite): Promise<WriteResult> {
     const { faults, kinds, outages } = host;
-    const drawn = records.total === undefined || faults.healed() ? 1 : this.choice.random();
+    const drawn = records.result === undefined || faults.healed() ? 1 : this.choice.random();
     const diesBefore = drawn < KILLED_BEFORE;
     const diesAfter = !diesBefore && drawn < KILLED_BEFORE + KILLED_AFTER;
     const write = async (): Promise<WriteResult> => {

@@ -14,9 +14,8 @@ import {
   type Bulk,
   type BulkAction,
   type BulkPage,
+  type BulkPageResult,
   type BulkResult,
-  type BulkTotal,
-  sumOf,
 } from '../../lib/core/operators/bulk.ts';
 import type { BulkWrite } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
@@ -68,7 +67,7 @@ export class OracleBulks {
   readonly violations: string[] = [];
   readonly #bulks = new Map<string, Bulk>();
   readonly #pages = new Map<string, BulkPage>();
-  readonly #totals = new Map<string, BulkTotal>();
+  readonly #results = new Map<string, BulkPageResult>();
   readonly #attempts = new Map<Process, PageAttempt>();
   /** Changes by bulk action and execution. */
   readonly #obeyed = new Map<string, Deed[]>();
@@ -76,7 +75,7 @@ export class OracleBulks {
   readonly #seen = new Map<string, { readonly workflow: string; readonly statuses: Set<ExecutionStatus> }>();
 
   /** Judges a write of bulk records. */
-  wrote({ bulk, pages = [], total }: BulkWrite, process: Process, kinds: KindCounts): void {
+  wrote({ bulk, pages = [], result }: BulkWrite, process: Process, kinds: KindCounts): void {
     if (bulk !== undefined) this.#bulks.set(bulk.id, bulk);
     for (const page of pages) {
       const key = pageKey(page.bulk, page.page);
@@ -84,11 +83,14 @@ export class OracleBulks {
       if (before?.writeId === page.writeId) return;
       this.#pages.set(key, page);
       if (before === undefined) this.#judgeFound(page);
-      else this.#judgeCounted(before, page, this.#attempts.get(process), kinds);
+      else this.#violate(page.bulk, `page ${page.page} is written once more`);
     }
-    if (total === undefined) return;
-    this.#totals.set(`${total.bulk}/${total.shard}`, total);
-    this.#judgeTotals(total.bulk);
+    if (result === undefined) return;
+    const key = pageKey(result.bulk, result.page);
+    const before = this.#results.get(key);
+    if (before?.writeId === result.writeId) return;
+    this.#results.set(key, result);
+    this.#judgeCounted(before, result, this.#attempts.get(process), kinds);
   }
 
   #judgeFound({ bulk, page, ids }: BulkPage): void {
@@ -109,15 +111,16 @@ export class OracleBulks {
   }
 
   #judgeCounted(
-    before: BulkPage,
-    { bulk, page, ids, result }: BulkPage,
+    before: BulkPageResult | undefined,
+    result: BulkPageResult,
     attempt: PageAttempt | undefined,
     kinds: KindCounts,
   ): void {
+    const { bulk, page } = result;
     const known = this.#bulks.get(bulk);
-    if (result === undefined || known === undefined) return;
-    if (before.result !== undefined) this.#violate(bulk, `page ${page} is counted once more`);
-    if (before.ids.join() !== ids.join()) this.#violate(bulk, `page ${page} has other executions`);
+    if (known === undefined) return;
+    if (before !== undefined) this.#violate(bulk, `page ${page} is counted once more`);
+    const { ids = [] } = this.#pages.get(pageKey(bulk, page)) ?? {};
     const refused = refusedIn(result);
     if (refused > 0) kinds.bulkRefused += 1;
     if (result.applied + refused !== ids.length)
@@ -132,29 +135,14 @@ export class OracleBulks {
       this.#violate(bulk, `page ${page} counts ${result.applied} of ${told} that it has told`);
   }
 
-  #judgeTotals(bulk: string): void {
-    const { pages, result, totals } = this.#sums(bulk);
-    const told = sumOf(totals);
-    const counted = totals.reduce((sum, one) => sum + one.pages, 0);
-    if (counted !== pages || told.applied !== result.applied || refusedIn(told) !== refusedIn(result))
-      this.#violate(
-        bulk,
-        `its totals say ${told.applied} and ${refusedIn(told)} in ${counted} pages, its pages ${result.applied} and ${refusedIn(result)} in ${pages}`,
-      );
-  }
-
-  #sums(bulk: string): { pages: number; result: BulkResult; totals: readonly BulkTotal[] } {
-    const results = [...this.#pages.values()].flatMap((one) =>
-      one.bulk === bulk && one.result !== undefined ? [one.result] : [],
-    );
-    const totals = [...this.#totals.values()].filter((one) => one.bulk === bulk);
-    return { pages: results.length, result: sumOf(results), totals };
+  #countedPages(bulk: string): number {
+    return [...this.#results.values()].filter((one) => one.bulk === bulk).length;
   }
 
   /** Notes that a process begins a page. */
   begins(process: Process, { bulk, page }: { readonly bulk: string; readonly page: number }): PageAttempt {
     const key = pageKey(bulk, page);
-    const isLate = this.#pages.get(key)?.result !== undefined;
+    const isLate = this.#results.has(key);
     const attempt = { key, bulk, isLate, told: new Set<string>(), isOver: false };
     this.#attempts.set(process, attempt);
     return attempt;
@@ -218,8 +206,8 @@ export class OracleBulks {
   /** Checks that all pages were counted if the bulk action's execution succeeded. */
   judgeEnd(isDone: (bulk: string) => boolean): void {
     for (const { id, pages } of this.#bulks.values())
-      if (isDone(id) && this.#sums(id).pages !== pages)
-        this.#violate(id, `${this.#sums(id).pages} of its ${pages} pages are counted`);
+      if (isDone(id) && this.#countedPages(id) !== pages)
+        this.#violate(id, `${this.#countedPages(id)} of its ${pages} pages are counted`);
   }
 
   #violate(bulk: string, problem: string): void {

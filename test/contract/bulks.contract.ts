@@ -3,7 +3,7 @@
  * version.
  */
 
-import { type Bulk, type BulkPage, type BulkTotal, pageDone } from '../../lib/core/operators/bulk.ts';
+import type { Bulk, BulkPage, BulkPageResult } from '../../lib/core/operators/bulk.ts';
 import type { Bulks } from '../../lib/core/ports.ts';
 
 export interface BulksUnderTest {
@@ -58,8 +58,9 @@ export function describeBulks(title: string, start: () => Promise<BulksUnderTest
       expect([
         await bulks.read('b-1'),
         await bulks.readPage('b-1', 0),
-        await bulks.readTotals('b-1'),
-      ]).toEqual([undefined, undefined, []]);
+        await bulks.readResult('b-1', 0),
+        await bulks.readResults('b-1'),
+      ]).toEqual([undefined, undefined, undefined, []]);
       expect(await bulks.write({ bulk: made(), pages: [page(), page({ page: 1 })] })).toBe('written');
       expect(await bulks.read('b-1')).toStrictEqual(made());
       expect(await bulks.readPage('b-1', 1)).toStrictEqual(page({ page: 1 }));
@@ -76,31 +77,31 @@ export function describeBulks(title: string, start: () => Promise<BulksUnderTest
       expect(await bulks.write({ bulk: late.bulk })).toBe('written');
     });
 
-    it('count a page once: of two processes one writes its result and the total', async () => {
+    it('count a page once: of two processes one writes its result', async () => {
       await bulks.write({ pages: [page(), page({ page: 16 })] });
-      const result = { applied: 2, refused: {} };
-      const done = async (one: BulkPage, writeId: string): Promise<string> => {
-        const total = await bulks.readTotal('b-1', 0);
-        const [counted, sum] = pageDone(one, total, result, writeId);
-        return bulks.write({ pages: [counted], total: sum });
-      };
-      expect(await done(page(), 'w-2')).toBe('written');
-      expect(await done(page(), 'w-3')).toBe('conflict');
-      expect(await done(page({ page: 16 }), 'w-4')).toBe('written');
-      const totals: readonly BulkTotal[] = await bulks.readTotals('b-1');
-      expect(totals).toEqual([
-        {
-          bulk: 'b-1',
-          shard: 0,
-          version: 2,
-          writeId: 'w-4',
-          pages: 2,
-          applied: 4,
-          refused: {},
-          goneAt: T + 1_000,
-        },
-      ]);
-      expect((await bulks.readPage('b-1', 0))?.result).toEqual(result);
+      const done = (
+        number: number,
+        writeId: string,
+        changes: Partial<BulkPageResult> = {},
+      ): BulkPageResult => ({
+        bulk: 'b-1',
+        page: number,
+        version: 1,
+        writeId,
+        applied: 2,
+        refused: {},
+        goneAt: T + 1_000,
+        ...changes,
+      });
+      expect(await bulks.write({ result: done(0, 'w-2') })).toBe('written');
+      expect(await bulks.write({ result: done(0, 'w-3', { applied: 1 }) })).toBe('conflict');
+      expect(await bulks.write({ result: done(0, 'w-2') })).toBe('written');
+      expect(await bulks.write({ result: done(16, 'w-4') })).toBe('written');
+      expect(await bulks.write({ result: done(0, 'w-5', { bulk: 'b-1.1' }) })).toBe('written');
+      expect(await bulks.readResult('b-1', 0)).toStrictEqual(done(0, 'w-2'));
+      const results = [...(await bulks.readResults('b-1'))].sort((one, other) => one.page - other.page);
+      expect(results).toStrictEqual([done(0, 'w-2'), done(16, 'w-4')]);
+      expect(await bulks.readPage('b-1', 0)).toStrictEqual(page());
     });
   });
 }

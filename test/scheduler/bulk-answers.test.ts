@@ -9,6 +9,7 @@ import { memoryBulks } from '../../lib/memory/bulks.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 import {
   ann,
+  asIfUncounted,
   bank,
   confirmed,
   failed,
@@ -181,12 +182,9 @@ describe('approvals in bulk', () => {
     h.clock.advanceTo(h.clock.now() + 1_000);
     await confirmed(h, bulk.id, 'answer');
     await h.run(id, { until: ({ questions }) => questions?.['two'] !== undefined });
-    const page = await h.bulks.readPage(bulk.id, 0);
-    const { result: _, ...undone } = page!;
-    await h.bulks.write({ pages: [{ ...undone, version: 3, writeId: 'again' }] });
     const attempt = { attempt: 2, signal: { aborted: false } };
     const again = { bulk: bulk.id, page: 0 };
-    expect(await actOnPage(h.scheduler, again, attempt)).toEqual({ applied: 1, refused: 0 });
+    expect(await actOnPage(asIfUncounted(h), again, attempt)).toEqual({ applied: 1, refused: 0 });
     expect((await h.state(id)).steps['two']).toBeUndefined();
     const later = await make(h, { action: 'approve' }, { ids: [id] });
     await h.bulks.write({ bulk: { ...later, version: 2, writeId: 'w', createdAt: bulk.createdAt - 1 } });
@@ -216,7 +214,7 @@ describe('approvals in bulk', () => {
     const page = { bulk: bulk.id, page: 0 };
     const attempt = { attempt: 1, signal: { aborted: false } };
     expect(await actOnPage(stale, page, attempt)).toEqual({ applied: 0, refused: 1 });
-    expect((await h.bulks.readPage(bulk.id, 0))?.result?.refused).toMatchObject({
+    expect((await h.bulks.readResult(bulk.id, 0))?.refused).toMatchObject({
       'already-closed': { count: 1 },
     });
     expect((await h.state(id)).questions?.['ok']?.closedAt).toBeUndefined();
@@ -231,11 +229,8 @@ describe('approvals in bulk', () => {
       status: 'failed',
       cause: { failure: { code: 'rejected' } },
     });
-    const page = await h.bulks.readPage(bulk.id, 0);
-    const { result: _, ...undone } = page!;
-    await h.bulks.write({ pages: [{ ...undone, version: 3, writeId: 'again' }] });
     const attempt = { attempt: 2, signal: { aborted: false } };
-    expect(await actOnPage(h.scheduler, { bulk: bulk.id, page: 0 }, attempt)).toEqual({
+    expect(await actOnPage(asIfUncounted(h), { bulk: bulk.id, page: 0 }, attempt)).toEqual({
       applied: 1,
       refused: 0,
     });

@@ -6,6 +6,7 @@ import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { confirmBulk, makeBulk, showBulk } from '../../lib/scheduler/bulks.ts';
+import type { Scheduler } from '../../lib/scheduler/start.ts';
 import { memoryBulks } from '../../lib/memory/bulks.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
 
@@ -65,3 +66,12 @@ export async function confirmed(h: World, id: string, as: 'confirm' | 'answer' =
 
 export const statusesOf = async (h: World, ids: readonly string[]): Promise<string[]> =>
   Promise.all(ids.map(async (id) => (await h.run(id)).execution.status));
+
+/** The scheduler of a process that does a page again, because one before it died without writing the result. */
+export const asIfUncounted = ({ scheduler, bulks }: World): Scheduler => ({
+  ...scheduler,
+  ports: {
+    ...scheduler.ports,
+    bulks: { ...bulks, readResult: async () => undefined, write: async () => 'written' },
+  },
+});

@@ -5,8 +5,8 @@
  * the commands (`obey.ts`), finding the executions and acting on them (`scheduler/bulks.ts`,
  * `scheduler/bulk-page.ts`).
  *
- * A bulk action is collected page by page, and acts only once it is confirmed; after that only its pages'
- * results change. A page is counted once, because its result and the total are one write.
+ * A bulk action is collected page by page, and acts only once it is confirmed; after that only results are
+ * added. A page has one result, which is written once and never changes, so the sum counts each page once.
  */
 
 import type { Caller } from '../values/caller.ts';
@@ -72,14 +72,13 @@ export interface Bulk {
   readonly goneAt: number;
 }
 
-/** A page: ids of executions, and the result once they were acted on. */
+/** A page: ids of executions. */
 export interface BulkPage {
   readonly bulk: string;
   readonly page: number;
   readonly version: number;
   readonly writeId: string;
   readonly ids: readonly string[];
-  readonly result?: BulkResult;
   readonly goneAt: number;
 }
 
@@ -96,13 +95,12 @@ export interface Refused {
   readonly examples: readonly { readonly executionId: string; readonly message: string }[];
 }
 
-/** The sum of some pages. A page's number determines which total counts it. */
-export interface BulkTotal extends BulkResult {
+/** The result of a page, once its executions were acted on. */
+export interface BulkPageResult extends BulkResult {
   readonly bulk: string;
-  readonly shard: number;
-  readonly version: number;
+  readonly page: number;
+  readonly version: 1;
   readonly writeId: string;
-  readonly pages: number;
   readonly goneAt: number;
 }
 
@@ -113,9 +111,7 @@ export const MOST_PAGES = 10_000;
 /** How many executions may be named one by one. */
 export const MOST_IDS = 5_000;
 export const MOST_EXAMPLES = 10;
-/** The number of totals: enough that pages under way at the same time seldom write the same one. */
-export const TOTALS = 16;
-/** Examples of one refusal that a total keeps. */
+/** Examples of one refusal that a page keeps. */
 const EXAMPLES_OF_REFUSAL = 3;
 /**
  * How long after its creation a bulk action can be confirmed: an older set of executions must be read again.
@@ -123,8 +119,6 @@ const EXAMPLES_OF_REFUSAL = 3;
 export const CONFIRM_WITHIN_MS = 86_400_000;
 /** How long its records are kept after its beginning. */
 export const BULK_KEPT_MS: number = 30 * 86_400_000;
-
-export const totalOf = (page: number): number => page % TOTALS;
 
 /** True if it answers in a person's name: only a person who may answer may confirm it. */
 export const isAnswer = ({ action }: BulkCommand): boolean => action === 'approve' || action === 'reject';
@@ -181,18 +175,3 @@ export const appliedOnce: BulkResult = { applied: 1, refused: {} };
 
 export const sumOf = (results: readonly BulkResult[], most?: number): BulkResult =>
   results.reduce((sum, each) => added(sum, each, most), NOTHING);
-
-/** The two records of a page that was acted on. @param total as it is stored, if it is */
-export function pageDone(
-  page: BulkPage,
-  total: BulkTotal | undefined,
-  result: BulkResult,
-  writeId: string,
-): readonly [BulkPage, BulkTotal] {
-  const { bulk, goneAt } = page;
-  const before = total ?? { ...NOTHING, bulk, shard: totalOf(page.page), version: 0, pages: 0, goneAt };
-  return [
-    { ...page, version: page.version + 1, writeId, result },
-    { ...before, ...added(before, result), version: before.version + 1, writeId, pages: before.pages + 1 },
-  ];
-}

@@ -59,13 +59,14 @@ export const ORDERS: readonly Mutant[] = [
     id: 'bulk-page-counted-twice',
     bug: 'A page that was counted is acted on and counted once more.',
     file: 'lib/scheduler/bulk-page.ts',
-    find: '    page.result ?? (await counted(',
+    find: '    known ?? (await counted(',
     replace: '    (await counted(',
     also: [
       {
         file: 'lib/scheduler/bulk-page.ts',
-        find: '    const now = await bulks.readPage(bulk, number);\n    if (now?.result !== undefined) return now.result;\n',
-        replace: '',
+        find: 'version: 1, writeId: ports.random.id(), goneAt };',
+        replace:
+          'version: ((await bulks.readResult(bulk, page))?.version ?? 0) + 1, writeId: ports.random.id(), goneAt };',
       },
     ],
     killer: simulated(),
