@@ -136,6 +136,28 @@ export const blankStep = (name: string, { life, epoch }: Pick<Execution, 'life' 
   attempts: [],
 });
 
+/** Writes a step, and its execution if that is given; then the step and what it affects are evaluated. */
+export const writingStep = (
+  { execution: { id } }: Snapshot,
+  step: Step,
+  what: string,
+  execution?: Execution,
+): Decision => writing(id, { step, execution }, evaluateNext([step.name]), { what, step: step.name });
+
+/**
+ * Writes a step together with its execution: the write fails if the execution was paused, stopped or ended
+ * since the read.
+ * @param changes when to evaluate the execution, if sooner than after any write
+ */
+export const writingBoth = (
+  state: Snapshot,
+  step: Step,
+  what: string,
+  inputs: DecisionInputs,
+  changes: Pick<ExecutionChanges, 'wakeAt'> = {},
+): Decision =>
+  writingStep(state, step, what, executionAfter(state.execution, 'set-wake-time', inputs, changes));
+
 /**
  * Writes the stop of an execution; then everything is evaluated.
  * @param question the incident whose resolution stops it

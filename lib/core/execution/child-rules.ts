@@ -14,9 +14,9 @@ import {
   type Plan,
   type PlanStep,
 } from '../plan/plan.ts';
-import { blankStep, executionAfter, type ExecutionChanges, stepAfter } from '../decisions/change.ts';
+import { blankStep, stepAfter, writingBoth, writingStep } from '../decisions/change.ts';
 import type { Planned, StopGoal } from '../records/children.ts';
-import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
+import { type Decision, nothing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -45,12 +45,6 @@ import { firstRoundAwaits, goesBack, roundBefore } from '../waiting/rounds.ts';
 import { waitEndsAt } from '../waiting/waits.ts';
 import { roundToRead } from './on-round.ts';
 
-const written = (state: Snapshot, step: Step, what: string): Decision =>
-  writing(state.execution.id, { step }, evaluateNext([step.name]), {
-    what,
-    step: step.name,
-  });
-
 /** Child and map steps, in plan order, except those that the evaluation leaves out. */
 const parents = (plan: Plan, { failing = [] }: Evaluation): (ChildStep | MapStep)[] =>
   plan.steps.filter(hasChildren).filter((step) => !failing.includes(step.name));
@@ -67,7 +61,7 @@ export const startChildren: Rule = {
       if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
       if (isRepeated(step) && step.rounds.first !== undefined && isUnbegun(record)) {
         const first = firstRoundAwaits(step, state, event);
-        return written(state, first, first.status === 'failed' ? 'step-failed' : 'round-begun');
+        return writingStep(state, first, first.status === 'failed' ? 'step-failed' : 'round-begun');
       }
       // Checked first, because the time to compute the executions grows with the list.
       if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
@@ -78,7 +72,7 @@ export const startChildren: Rule = {
         const blank = record ?? blankStep(step.name, state.execution);
         const why = { status: 'failed', changedAt: event.now, failure: planned } as const;
         const failed = stepAfter(blank, 'fail', event, why);
-        return written(state, failed, 'step-failed');
+        return writingStep(state, failed, 'step-failed');
       }
       const starts = nextStarts(step, planned, record);
       if (starts.length === 0 && !isUnbegun(record)) continue;
@@ -120,10 +114,10 @@ export const endChildren: Rule = {
       const left = undoesNothing(state);
       if (undoesRounds(step, record, left)) {
         if (effectOf(step, record).actsUntil > event.now) continue;
-        return written(state, roundBefore(record, record.children, event), 'round-undone');
+        return writingStep(state, roundBefore(record, record.children, event), 'round-undone');
       }
       const stopped = stepOnceStopped(step, record, left, event);
-      if (stopped !== undefined) return written(state, stopped, `step-${stopped.status}`);
+      if (stopped !== undefined) return writingStep(state, stopped, `step-${stopped.status}`);
       if (record.status !== 'running' && !staysDone(step, record, left)) continue;
       const isOverTime = record.children.stop !== undefined;
       if (isOverTime && (isEnding(record.children) || hasOpenChildren(record.children))) continue;
@@ -195,24 +189,10 @@ function afterFailure(
   const after = goesOn
     ? afterTry(step, record, failure, event)
     : stepAfter(record, 'fail', event, { changedAt: event.now, status: 'failed', ...why });
-  const decision = written(state, after, NOTES[after.status] ?? 'step-failed');
-  if (after.status === 'failed') return decision;
-  return withExecution(decision, state, event, { wakeAt: after.retryAt ?? event.now });
-}
-
-/**
- * Adds the execution to the write, which then fails if the execution was paused, stopped or ended since the
- * read.
- * @param changes when to evaluate it, if sooner than after any write
- */
-function withExecution(
-  decision: Decision,
-  { execution }: Snapshot,
-  event: Evaluation,
-  changes: Pick<ExecutionChanges, 'wakeAt'> = {},
-): Decision {
-  const woken = executionAfter(execution, 'set-wake-time', event, changes);
-  return { ...decision, write: { ...decision.write, executionId: execution.id, execution: woken } };
+  if (after.status === 'failed') return writingStep(state, after, 'step-failed');
+  return writingBoth(state, after, NOTES[after.status] ?? 'step-failed', event, {
+    wakeAt: after.retryAt ?? event.now,
+  });
 }
 
 const NOTES: Readonly<Partial<Record<Step['status'], string>>> = {
@@ -231,8 +211,7 @@ export const beginTry: Rule = {
       const record = state.steps[step.name];
       if (step.kind !== 'child' || record?.status !== 'retrying' || !isTurn(step, state)) continue;
       if ((record.retryAt ?? 0) > event.now) continue;
-      const decision = written(state, nextTryBegun(step, record, event), 'try-begun');
-      return withExecution(decision, state, event);
+      return writingBoth(state, nextTryBegun(step, record, event), 'try-begun', event);
     }
     return undefined;
   },
@@ -308,7 +287,7 @@ function stopping(
   const all = planned.starts.filter(({ parent }) => wanted.has(parent.index));
   if (all.length === 0) {
     const stopped = childrenStopped(state, { step, planned, goal, below: count, ended: {} }, event);
-    return written(state, stopped, 'children-stopped');
+    return writingStep(state, stopped, 'children-stopped');
   }
   const below = all.length > MAX_STOPS ? (all[MAX_STOPS]?.parent.index ?? count) : count;
   return nothing({ kind: 'stop-children', step, planned, starts: all.slice(0, MAX_STOPS), goal, below });
@@ -330,9 +309,8 @@ export const endOverTime: Rule = {
       if (planned === undefined || 'code' in planned) continue;
       if (children?.stop !== undefined) return stopping(step, planned, 'stop', state, event);
       const begun = { step: step.name, planned, goal: 'stop', below: 0, ended: {} } as const;
-      const decision = written(state, childrenStopped(state, begun, event), 'children-stopped');
       // A process that read the execution before a pause does not know that the pause stops the step's time.
-      return withExecution(decision, state, event);
+      return writingBoth(state, childrenStopped(state, begun, event), 'children-stopped', event);
     }
     return undefined;
   },

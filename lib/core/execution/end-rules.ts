@@ -23,6 +23,7 @@ import {
   moveExecution,
   stepAfter,
   stop,
+  writingBoth,
 } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
@@ -77,9 +78,7 @@ function askInstead(state: Snapshot, failed: Step, inputs: DecisionInputs): Deci
     retryAt: undefined,
     afterFailure: undefined,
   });
-  const execution = executionAfter(state.execution, 'set-wake-time', inputs, {});
-  const note = { what: 'no-way-back', step: failed.name };
-  return writing(execution.id, { step, execution }, evaluateNext([failed.name]), note);
+  return writingBoth(state, step, 'no-way-back', inputs);
 }
 
 /** Comes after `succeed`: an execution that finished in time is not undone because it was evaluated late. */

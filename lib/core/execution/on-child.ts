@@ -23,6 +23,7 @@ import {
   executionAfter,
   type ExecutionChanges,
   stepAfter,
+  writingStep,
 } from '../decisions/change.ts';
 import { failedOf, MAX_GATHERED_BYTES } from '../records/children.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
@@ -58,14 +59,12 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   if (!hasChildren(step)) return nothing();
   const after = recordAfter(plan, step, state, event);
   if (after === undefined) return nothing();
-  const note = { what: `children-${event.type}`, step: event.step };
   const { execution } = state;
   // S12 if the step ends now, the execution is written too, so that a process that ends a pause meanwhile
   // notices it.
-  const records = isEndDue(step, execution, after)
-    ? { step: after, execution: executionAfter(execution, 'adopt', event, {}) }
-    : { step: after };
-  return writing(execution.id, records, evaluateNext([event.step]), note);
+  const isDue = isEndDue(step, execution, after);
+  const beside = isDue ? executionAfter(execution, 'adopt', event, {}) : undefined;
+  return writingStep(state, after, `children-${event.type}`, beside);
 }
 
 /** The move that records each result, and the statuses of the execution in which it can happen. */
@@ -136,26 +135,15 @@ function gathered(
   const isStay = record.status === 'compensating';
   const most = mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES);
   const output = outputOf(step, record, event.outputs, most);
-  // The list itself does not fail, because it may have other uses; a step that reads its outputs does.
+  // A list does not fail, because it may have other uses; a step that reads its items' outputs does.
   const isOfList = step.kind === 'map' || plan.tolerated !== undefined;
-  if (lostBytes !== undefined && !isOfList && isRead(plan, step.name)) {
-    const failure = lostValue('the answers of its executions', lostBytes);
+  const failure = isOfList ? undefined : whyMissing(output, lostBytes, most);
+  if (failure !== undefined && isRead(plan, step.name))
     return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, {
       changedAt,
       status: 'failed',
       failure,
     });
-  }
-  // A child step's output is too large. Only a list may leave out its items' outputs.
-  if (output === undefined && plan.tolerated === undefined && isRead(plan, step.name)) {
-    const message = `the answer of its execution has more than ${most} bytes, and other steps read it`;
-    const failure = { code: 'output-too-large', message };
-    return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, {
-      changedAt,
-      status: 'failed',
-      failure,
-    });
-  }
   const { children } = record;
   const isLeftOut = step.kind === 'map' && (output as JsonObject | undefined)?.['items'] === undefined;
   return stepAfter(record, isStay ? 'keep-effects' : 'done', event, {
@@ -169,6 +157,18 @@ function gathered(
       ...(isOfList ? defined({ lostBytes }) : {}),
     },
   });
+}
+
+/** Why the answer of a child's execution is missing; undefined if it is there. */
+function whyMissing(
+  output: Json | undefined,
+  lostBytes: number | undefined,
+  most: number,
+): Failure | undefined {
+  if (lostBytes !== undefined) return lostValue('the answers of its executions', lostBytes);
+  if (output !== undefined) return undefined;
+  const message = `the answer of its execution has more than ${most} bytes, and other steps read it`;
+  return { code: 'output-too-large', message };
 }
 
 /**

@@ -11,8 +11,14 @@
  * limits them.
  */
 
-import { type DecisionInputs, executionAfter, stepAfter, type StepChanges } from '../decisions/change.ts';
-import { type Decision, evaluateNext, type Next, nothing, writing } from '../decisions/decision.ts';
+import {
+  type DecisionInputs,
+  stepAfter,
+  type StepChanges,
+  writingBoth,
+  writingStep,
+} from '../decisions/change.ts';
+import { type Decision, type Next, nothing } from '../decisions/decision.ts';
 import type { ChildrenDone } from '../decisions/events.ts';
 import { isRepeated, ofRounds, type Plan, type RepeatedStep } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
@@ -67,17 +73,11 @@ export function roundRead(
   state: Snapshot,
   event: ChildrenDone & { readonly type: 'gathered' } & DecisionInputs,
 ): Decision {
-  const { execution } = state;
   const record = state.steps[step.name];
   const { children } = record ?? {};
   if (record === undefined || children === undefined) return nothing();
-  const written = (after: Step, what: string, isBeside = false): Decision => {
-    const woken = isBeside ? executionAfter(execution, 'set-wake-time', event, {}) : undefined;
-    const note = { what, step: step.name };
-    return writing(execution.id, { step: after, execution: woken }, evaluateNext([step.name]), note);
-  };
   if (answersOwed(step, record) > 0)
-    return written(answersKept(record, children, state, event), 'children-gathered');
+    return writingStep(state, answersKept(record, children, state, event), 'children-gathered');
   if (record.status !== 'running') return nothing();
   const isOver = children.rounds?.isOver === true;
   const verdict: Verdict = isOver ? { kind: 'last' } : judged(step, record, state, event);
@@ -85,15 +85,16 @@ export function roundRead(
     case 'fail': {
       const past = pastRounds(record, event.now);
       const changes = { ...past, changedAt: event.now, ...verdict.changes };
-      return written(stepAfter(record, 'fail', event, { ...changes, status: 'failed' }), 'step-failed');
+      const failed = stepAfter(record, 'fail', event, { ...changes, status: 'failed' });
+      return writingStep(state, failed, 'step-failed');
     }
     case 'last':
       return isOver || roundOf(children) === 1
-        ? written(roundsDone(record, children, state, event), 'children-gathered')
-        : written(roundsEnded(record, children, event), 'rounds-ended');
+        ? writingStep(state, roundsDone(record, children, state, event), 'children-gathered')
+        : writingStep(state, roundsEnded(record, children, event), 'rounds-ended');
     default:
-      return isForward(execution.status) && !isFailureUndecided(plan, state)
-        ? written(nextRoundBegun(record, children, verdict, event), 'round-begun', true)
+      return isForward(state.execution.status) && !isFailureUndecided(plan, state)
+        ? writingBoth(state, nextRoundBegun(record, children, verdict, event), 'round-begun', event)
         : nothing();
   }
 }

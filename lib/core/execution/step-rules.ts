@@ -18,11 +18,12 @@
 import {
   blankStep,
   type DecisionInputs,
-  executionAfter,
   stepAfter,
   type StepChanges,
+  writingBoth,
+  writingStep,
 } from '../decisions/change.ts';
-import { evaluateNext, writing } from '../decisions/decision.ts';
+import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { StepEvent } from '../moves.ts';
 import { agentStep, agentSteps, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -90,9 +91,7 @@ export const refuseCondition: Rule = {
       const record = state.steps[step.name] ?? blankStep(step.name, state.execution);
       const move = isUnbegun(record) ? 'fail' : 'reject';
       const failed = stepAfter(record, move, event, { changedAt: event.now, failure });
-      const next = evaluateNext([step.name]);
-      const note = { what: 'step-failed', step: step.name };
-      return writing(state.execution.id, { step: failed }, next, note);
+      return writingStep(state, failed, 'step-failed');
     }
     return undefined;
   },
@@ -112,10 +111,7 @@ export const skip: Rule = {
   apply: (plan, state, event) => {
     const name = stepToSkip(plan, state)?.name;
     if (name === undefined) return undefined;
-    const step = closedWithoutAttempt(state, name, 'skip', event);
-    const next = evaluateNext([name]);
-    const note = { what: 'step-skipped', step: name };
-    return writing(state.execution.id, { step }, next, note);
+    return writingStep(state, closedWithoutAttempt(state, name, 'skip', event), 'step-skipped');
   },
   says: { 'step-skipped': 'a step is skipped, because its condition does not hold' },
 };
@@ -137,14 +133,16 @@ function closedWithoutAttempt(
   });
 }
 
+function fencing(state: Snapshot, name: string, inputs: DecisionInputs): Decision {
+  const step = closedWithoutAttempt(state, name, 'fence', inputs);
+  return writing(state.execution.id, { step }, evaluateNext('all'), { what: 'step-fenced', step: name });
+}
+
 /** Gives up accepted work whose outcome no probe could determine; by now it can no longer act. */
 export const giveUpAccepted: Rule = {
   apply: (plan, state, event) => {
     const left = awaited(plan, state).find((record) => givenUpAt(record.accepted) <= event.now);
-    if (left === undefined) return undefined;
-    const step = closedWithoutAttempt(state, left.name, 'fence', event);
-    const note = { what: 'step-fenced', step: left.name };
-    return writing(state.execution.id, { step }, evaluateNext('all'), note);
+    return left && fencing(state, left.name, event);
   },
   dueAt: (plan, state) =>
     awaited(plan, state).map(({ name, accepted }) => ({
@@ -166,10 +164,8 @@ const awaited = (plan: Plan, { steps }: Snapshot): AcceptedStep[] =>
 
 export const fence: Rule = {
   apply: (plan, state, event) => {
-    const name = stepToFence(plan, state)?.name;
-    if (name === undefined) return undefined;
-    const step = closedWithoutAttempt(state, name, 'fence', event);
-    return writing(state.execution.id, { step }, evaluateNext('all'), { what: 'step-fenced', step: name });
+    const step = stepToFence(plan, state);
+    return step && fencing(state, step.name, event);
   },
   says: { 'step-fenced': 'a step that has not started is closed for good' },
 };
@@ -177,19 +173,17 @@ export const fence: Rule = {
 /** Decides about a failed step: its next stage, the move that makes it final, or a question. */
 export const closeFailure: Rule = {
   apply: (plan, state, event) => {
-    const { execution } = state;
-    const moveOf = isPerforming(execution.status) ? forwardMove : endingMove;
+    const moveOf = isPerforming(state.execution.status) ? forwardMove : endingMove;
     for (const planned of plan.steps) {
       const record = state.steps[planned.name];
       const move = record && moveOf(plan, planned, record, state, event.now);
       if (record === undefined || move === undefined) continue;
       const step = stepAfter(record, move.event, event, { changedAt: event.now, ...move.changes });
-      const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
       // Logged as a final failure: an on-failure step was to report the execution's failure, and no other log
       // line says that it did not.
       const isLast = plan.onFailureOf !== undefined && step.status === 'tolerated';
       const what = isLast ? 'on-failure-failed' : move.what;
-      return writing(execution.id, records, evaluateNext([step.name]), { what, step: step.name });
+      return writingBoth(state, step, what, event);
     }
     return undefined;
   },

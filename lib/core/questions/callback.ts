@@ -23,6 +23,7 @@ import {
   entering,
   executionAfter,
   stepAfter,
+  writingStep,
 } from '../decisions/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { CallbackAnswer, Evaluation, Event, EventOf } from '../decisions/events.ts';
@@ -73,10 +74,7 @@ export const askForAnswer: Rule = {
 function refusedToAsk(state: Snapshot, event: Evaluation, name: string, failure: Failure): Decision {
   const record = state.steps[name] ?? blankStep(name, state.execution);
   const step = stepAfter(record, 'fail', event, { changedAt: event.now, failure });
-  return writing(state.execution.id, { step }, evaluateNext([name]), {
-    what: 'step-failed',
-    step: name,
-  });
+  return writingStep(state, step, 'step-failed');
 }
 
 function isToOpen(step: CallbackStep, state: Snapshot): boolean {

@@ -35,7 +35,6 @@ import { horizonMs } from '../step/lease.ts';
 import { isAllOver, openWork, type Work, workKey } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
 import { applies, hasOpenChildren, isEnding, isTurnToBegin, isUnbegun } from '../step/turn.ts';
-import { tryTimes } from '../waiting/child-tries.ts';
 import { hasEndDue } from '../waiting/child.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { waitsUntil } from '../waiting/waits.ts';
@@ -187,7 +186,8 @@ function isStarting(step: PlanStep, snapshot: Snapshot): boolean {
 /** True if a step is ended from outside the execution: by a time, an answer or its child executions. */
 const isAwaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined) ||
-  tryTimes(snapshot).length > 0 ||
   Object.values(snapshot.steps).some(
-    ({ status, children }) => status === 'running' && children !== undefined,
+    ({ status, children }) =>
+      children !== undefined &&
+      (status === 'running' || (status === 'retrying' && isForward(snapshot.execution.status))),
   );

@@ -186,14 +186,6 @@ export function vouchedFor({ children }: Step): Pick<StepChanges, 'children'> {
   return { children: { ...children, ended: Object.fromEntries(ended) } };
 }
 
-/** When the next tries are due. */
-export const tryTimes = ({ execution, steps }: Snapshot): number[] =>
-  isForward(execution.status)
-    ? Object.values(steps).flatMap(({ status, children, retryAt }) =>
-        status === 'retrying' && children !== undefined ? [retryAt ?? 0] : [],
-      )
-    : [];
-
 /**
  * How many executions are stopped before the parent's record is written: a process that dies loses no more
  * than that.

@@ -42,8 +42,8 @@ export const WHOLES: readonly Mutant[] = [
     id: 'round-without-its-execution',
     bug: 'The next round is recorded without the execution that has it: it may be begun after a stop.',
     file: 'lib/core/execution/on-round.ts',
-    find: "'round-begun', true)",
-    replace: "'round-begun')",
+    find: "? writingBoth(state, nextRoundBegun(record, children, verdict, event), 'round-begun', event)",
+    replace: "? writingStep(state, nextRoundBegun(record, children, verdict, event), 'round-begun')",
     killer: simulated(),
   },
   {
