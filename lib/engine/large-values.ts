@@ -9,7 +9,7 @@
 import { decide } from '../core/decide.ts';
 import type { Decision } from '../core/decisions/decision.ts';
 import type { Event } from '../core/decisions/events.ts';
-import type { Plan } from '../core/plan/plan.ts';
+import { ownExpressions, type Plan } from '../core/plan/plan.ts';
 import { outputsIn, sourcesIn } from '../core/plan/refs-in.ts';
 import type { Ports } from '../core/ports.ts';
 import {
@@ -130,14 +130,14 @@ export async function withValues<Made>(
   throw new Error('an evaluation asked for the same value again and again');
 }
 
-/** Adds all values that conditions, times and lists of the plan read; views and questions need no others. */
+/** Adds all values that the plan's conditions and waits read; views and questions need no others. */
 export async function withConditions(ports: Ports, plan: Plan, state: Snapshot): Promise<Snapshot> {
   const { execution, steps } = state;
   const isAnyApart = execution.inputAt !== undefined || Object.values(steps).some(({ outputAt }) => outputAt);
   if (!isAnyApart) return knowing(ports, state);
   const conditions = [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) => [
     step.when ?? null,
-    ...(step.kind === 'wait' ? [step.for ?? null, step.until ?? null] : []),
+    ...(step.kind === 'wait' ? ownExpressions(step) : []),
   ]);
   const wanted: WantedValue[] = [];
   if (sourcesIn(conditions).includes('input') && execution.inputAt !== undefined && execution.input === null)

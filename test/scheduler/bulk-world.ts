@@ -67,7 +67,7 @@ export async function confirmed(h: World, id: string, as: 'confirm' | 'answer' =
 export const statusesOf = async (h: World, ids: readonly string[]): Promise<string[]> =>
   Promise.all(ids.map(async (id) => (await h.run(id)).execution.status));
 
-/** The scheduler of a process that does a page again, because one before it died without writing the result. */
+/** The scheduler of a process that does a page again, because one before it died before its result. */
 export const asIfUncounted = ({ scheduler, bulks }: World): Scheduler => ({
   ...scheduler,
   ports: {

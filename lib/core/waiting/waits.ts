@@ -3,10 +3,10 @@
  * that ends a wait earlier.
  *
  * Owns: waiting for a time, an answer, a message and a place, and the time limit of a step that waits for
- * none of them (`within`); which message a step or a round takes. Does not own: an answer and its question in
- * the inbox (`questions/callback.ts`), accepting (`scheduler/messages.ts`) and reading a message
- * (`engine/mailbox.ts`), the record of a round (`rounds.ts`), a place (`lane.ts`), stopping executions whose
- * time is over (`execution/child-rules.ts`).
+ * none of them (`within`); which message a step or a round takes. Does not own: when the time of a `wait` has
+ * come (`timer.ts`), an answer and its question in the inbox (`questions/callback.ts`), accepting
+ * (`scheduler/messages.ts`) and reading a message (`engine/mailbox.ts`), the record of a round
+ * (`rounds.ts`), a place (`lane.ts`), stopping executions whose time is over (`execution/child-rules.ts`).
  *
  * L1 every wait ends by its time, and its row gives the step's status then. A new kind of wait is a row.
  *
@@ -22,6 +22,7 @@ import {
   executionAfter,
   stepAfter,
   type StepChanges,
+  writingStep,
 } from '../decisions/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
@@ -39,7 +40,6 @@ import {
   type RepeatedStep,
   type WaitStep,
 } from '../plan/plan.ts';
-import { evaluateExpression, type Expr } from '../plan/refs.ts';
 import type { ReceivedMessage } from '../records/children.ts';
 import type {
   ExecutionMessage,
@@ -51,15 +51,13 @@ import type {
 import { isIncident } from '../records/question.ts';
 import { openQuestions, type Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
-import { leftOutIn } from '../step/left-out.ts';
 import type { Coming, Rule } from '../step/rule.ts';
-import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
+import { applies, isTurn, turnAt } from '../step/turn.ts';
 import { FAILED_FOR_TIME, timeEndsAt, timeOverAt } from '../step/within.ts';
-import { lengthMsOf, lengthProblem, timeOf, timeProblem } from '../values/duration.ts';
 import type { Failure } from '../values/failure.ts';
-import type { Json } from '../values/json.ts';
 import { noPlace } from './lane.ts';
 import { awaitedBy, neverBegun, roundGiven } from './rounds.ts';
+import { elapsesAt } from './timer.ts';
 
 interface Wait<Of extends PlanStep> {
   /** Until when a step waits whose turn has come; undefined if it does not wait. */
@@ -71,11 +69,14 @@ interface Wait<Of extends PlanStep> {
 }
 
 const TIME: Wait<WaitStep> = {
-  until: (step, snapshot, record) =>
-    isIn(record, 'ready') ? Math.min(elapsesAt(step, snapshot) ?? 0, timeOverAt(step, snapshot)) : undefined,
+  until: (step, snapshot, record) => {
+    if (!isIn(record, 'ready')) return undefined;
+    const elapsed = elapsesAt(step, snapshot);
+    return Math.min(typeof elapsed === 'number' ? elapsed : 0, timeOverAt(step, snapshot));
+  },
   atTime: (step, snapshot, record, inputs) => {
     const elapsed = elapsesAt(step, snapshot);
-    if (elapsed === undefined) return over(record, 'fail', inputs, { failure: badTime(step, snapshot) });
+    if (typeof elapsed !== 'number') return over(record, 'fail', inputs, { failure: elapsed });
     if (elapsed > timeOverAt(step, snapshot)) return overTime(record, inputs);
     return over(record, 'elapse', inputs, {});
   },
@@ -194,26 +195,6 @@ export const waitsUntil = (step: PlanStep, snapshot: Snapshot): number | undefin
     ? waitEndsAt(step, snapshot)
     : undefined;
 
-/** Returns when a wait whose turn has come is over; undefined if the data contains no time. */
-function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
-  if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
-  const isLeftOut = leftOutIn(exprOf(step), snapshot) !== undefined;
-  if (isLeftOut) return undefined;
-  if (step.for === undefined) return timeOf(readOf(step, snapshot));
-  const lengthMs = lengthMsOf(readOf(step, snapshot));
-  return lengthMs === undefined ? undefined : turnAt(step, snapshot) + lengthMs;
-}
-
-const exprOf = (step: WaitStep): Expr => step.for ?? step.until ?? null;
-const readOf = (step: WaitStep, snapshot: Snapshot): Json | undefined =>
-  evaluateExpression(exprOf(step), scopeOf(snapshot));
-
-const badTime = (step: WaitStep, snapshot: Snapshot): Failure =>
-  leftOutIn(exprOf(step), snapshot) ?? {
-    code: 'bad-time',
-    message: (step.for === undefined ? timeProblem : lengthProblem)(readOf(step, snapshot)),
-  };
-
 /** When the time for the answer is over, or for the next heartbeat. */
 function expiresAt(step: CallbackStep, snapshot: Snapshot, record: Step | undefined): number {
   const aliveAt = Math.max(turnAt(step, snapshot), record?.progressAt ?? 0);
@@ -275,9 +256,7 @@ export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs)
 export const endAtTime: Rule = {
   apply: (plan, state, event) => {
     const step = passTime(plan, state, event);
-    if (step === undefined) return undefined;
-    const next = evaluateNext([step.name]);
-    return writing(state.execution.id, { step }, next, { what: `step-${step.status}`, step: step.name });
+    return step && writingStep(state, step, `step-${step.status}`);
   },
   dueAt: (plan, state) =>
     plan.steps.flatMap((step) => {

@@ -54,9 +54,9 @@ export const WAITS: readonly Mutant[] = [
     id: 'until-is-now',
     rule: 'a wait until an instant of the data is over at that instant',
     bug: 'A wait until an instant is over as soon as its turn comes.',
-    file: 'lib/core/waiting/waits.ts',
-    find: 'if (step.for === undefined) return timeOf(readOf(step, snapshot));',
-    replace: 'if (step.for === undefined) return timeOf(readOf(step, snapshot)) && turnAt(step, snapshot);',
+    file: 'lib/core/waiting/timer.ts',
+    find: 'return timeOf(read) ?? {',
+    replace: 'return (timeOf(read) && sinceAt) ?? {',
     killer: simulated(3),
   },
   {
