@@ -41,22 +41,33 @@ export function fetchWithExits(send: typeof fetch, logs?: string): typeof fetch 
       lines.push(...((await files?.next()) ?? []));
       return lines;
     };
-    const view = await send(`${url.origin}${execution}`, init)
-      .then(async (one) => (one.ok ? ((await one.json()) as ExecutionView) : undefined))
-      .catch((): undefined => undefined);
-    return Response.json(await withExits(reasons, view, { next }), { status: answer.status });
+    const [view, functions] = await Promise.all([
+      answered<ExecutionView>(send(`${url.origin}${execution}`, init)),
+      answered<readonly Served[]>(send(`${url.origin}/_local/functions`, timely())),
+    ]);
+    const shown = await withExits(reasons, view, { next }, functions);
+    return Response.json(shown, { status: answer.status });
   };
 }
 
+/** A function of the local cloud, and the agents whose queues it reads. */
+export interface Served {
+  readonly name: string;
+  readonly agents: readonly string[];
+}
+
+const timely = (): RequestInit => ({ signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+
+/** The body of an answer; undefined if there is none. */
+const answered = <Body>(answer: Promise<Response>): Promise<Body | undefined> =>
+  answer
+    .then(async (one) => (one.ok ? ((await one.json()) as Body) : undefined))
+    .catch((): undefined => undefined);
+
 /** The folder of the local cloud's logs; undefined if no local cloud answers. */
 async function logsOf(send: typeof fetch, { origin }: URL): Promise<string | undefined> {
-  try {
-    const answer = await send(`${origin}/_local/`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-    const { logs } = (await answer.json()) as { readonly logs?: unknown };
-    return typeof logs === 'string' ? logs : undefined;
-  } catch {
-    return undefined;
-  }
+  const facts = await answered<{ readonly logs?: unknown }>(send(`${origin}/_local/`, timely()));
+  return typeof facts?.logs === 'string' ? facts.logs : undefined;
 }
 
 /** Selects the lines of an execution's processes, and those about the ends of processes. */
@@ -70,11 +81,13 @@ type Past = Reasons['past'][number];
 /**
  * Adds to each silent attempt how its process ended.
  * @param view undefined if it could not be read; then only the processes' own lines are used
+ * @param functions undefined if no local cloud answers, likewise
  */
 export async function withExits(
   reasons: Reasons,
   view: Pick<ExecutionView, 'steps'> | undefined,
   logs: LogSource,
+  functions: readonly Served[] = [],
 ): Promise<Reasons> {
   if (!reasons.past.some(isSilent)) return reasons;
   const lines = await logs.next().catch((): readonly LogLine[] => []);
@@ -82,7 +95,8 @@ export async function withExits(
   const deaths = lines.filter(({ executionId }) => executionId === '');
   const agentOf = (step: string | undefined): string | undefined =>
     view?.steps.find(({ name }) => name === step)?.agent;
-  const said = (one: Past): string => exitSaid(one, exits) ?? deathSaid(one, agentOf(one.step), deaths) ?? '';
+  const said = (one: Past): string =>
+    exitSaid(one, exits) ?? deathSaid(one, agentOf(one.step), deaths, functions) ?? '';
   return {
     ...reasons,
     past: reasons.past.map((one) => (isSilent(one) ? { ...one, what: `${one.what}${said(one)}` } : one)),
@@ -103,24 +117,24 @@ function exitSaid(one: Past, exits: readonly LogLine[]): string | undefined {
   return exit && `: its process ended with exit code ${String(exit.entry['exitCode'])}`;
 }
 
-/** The logical id of a function that hosts several agents. It contains the host's name, without dashes. */
-const OF_HOST = /AgentsHost([a-z0-9]+)Function[0-9A-F]{8}$/u;
-
 /**
  * Lambda's line about the death of a process that may have been this attempt's. It names no attempt, so the
- * process may have run another attempt of the agent.
+ * process may have run another attempt of the agent, or of an agent that shares the function.
  */
-function deathSaid(one: Past, agent: string | undefined, deaths: readonly LogLine[]): string | undefined {
-  if (agent === undefined) return undefined;
-  const ofAgent = new RegExp(`Agents${agent.replaceAll('-', '')}Function[0-9A-F]{8}$`, 'u');
-  const found = deaths.filter((line) => isWithin(line, one));
-  const own = found.find(({ source }) => ofAgent.test(source));
-  const death = own ?? found.find(({ source }) => OF_HOST.test(source));
-  if (death === undefined) return undefined;
-  const whose = death === own ? agent : `the host '${OF_HOST.exec(death.source)?.[1]}'`;
+function deathSaid(
+  one: Past,
+  agent: string | undefined,
+  deaths: readonly LogLine[],
+  functions: readonly Served[],
+): string | undefined {
+  const { name, agents = [] } = functions.find((each) => each.agents.includes(agent ?? '')) ?? {};
+  const death = deaths.find((line) => line.source === name && isWithin(line, one));
+  if (agent === undefined || death === undefined) return undefined;
+  const others = agents.length === 2 ? '1 other agent' : `${agents.length - 1} other agents`;
+  const whose = agents.length === 1 ? `of ${agent}` : `that ${agent} shares with ${others}`;
   const how = String(death.entry['message']).replace(
     /^RequestId: \S+ (Error: Runtime exited with error: )?/u,
     '',
   );
-  return ` (a process of ${whose} ended meanwhile: ${how})`;
+  return ` (a process ${whose} ended meanwhile: ${how})`;
 }

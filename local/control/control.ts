@@ -33,6 +33,8 @@ export interface ProcessState {
 export interface FunctionState {
   readonly logicalId: string;
   readonly name: string;
+  /** The agents whose queues it reads; several if they share it. */
+  readonly agents: readonly string[];
   readonly processes: readonly ProcessState[];
   readonly invocations: number;
   /** Invocations that ended in an error, a timeout or a death. */
@@ -103,6 +105,7 @@ export class Control {
     return this.#parts.functions.map((local) => ({
       logicalId: local.spec.logicalId,
       name: local.spec.functionName,
+      agents: this.#agentsOf(local.spec),
       processes: local.processes.map((process) => ({
         pid: process.pid,
         state: process.frozen ? 'frozen' : process.busy ? 'busy' : 'idle',
@@ -362,12 +365,18 @@ export class Control {
    * function).
    */
   #function(name: string): LocalFunction {
-    const { functions, sources } = this.#parts;
+    const { functions } = this.#parts;
     return pick('function', name, functions, ({ spec: { logicalId, functionName } }) => [
       logicalId,
       functionName,
-      ...sources.flatMap(({ spec }) => (spec.functionName === functionName ? agentIn(spec.queueArn) : [])),
+      ...this.#agentsOf({ functionName }),
     ]);
+  }
+
+  #agentsOf({ functionName }: { readonly functionName: string }): readonly string[] {
+    return this.#parts.sources.flatMap(({ spec }) =>
+      spec.functionName === functionName ? agentIn(spec.queueArn) : [],
+    );
   }
 
   #source(name: string): EventSource {

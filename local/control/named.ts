@@ -18,7 +18,7 @@ export function pick<T>(kind: string, name: string, all: readonly T[], namesOf: 
 }
 
 /** The name of the agent in the ARN of its queue: the part after the prefix of the deployment's queues. */
-export const agentIn = (queueArn: string): readonly string[] => /_[^_:]+$/.exec(queueArn) ?? [];
+export const agentIn = (queueArn: string): readonly string[] => /_([^_:]+)$/.exec(queueArn)?.slice(1) ?? [];
 
 export function plain(text: string): string {
   return text.toLowerCase().replaceAll(/[-_]/g, '');

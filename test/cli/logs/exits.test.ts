@@ -7,11 +7,12 @@ import { appendFile, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionView, Reasons } from '../../../lib/api/answers.ts';
-import { exitLines, fetchWithExits, withExits } from '../../../cli/logs/exits.ts';
+import { exitLines, fetchWithExits, type Served, withExits } from '../../../cli/logs/exits.ts';
 import { platformLine } from '../../../local/lambda/platform-line.ts';
 import type { LogLine } from '../../../lib/view/log-line.ts';
 import { AT } from './lines.ts';
 
+const functionOf = (part: string): string => `App-AppAgents${part}Function0123ABCD`;
 const KILLED = 'Runtime exited with error: signal: killed';
 const SILENT = 'attempt 1, 6 s: ended with an unknown outcome: the attempt went silent and its lease ended';
 const attempt = (
@@ -58,12 +59,16 @@ it('of a process that had no time to write are read from the local cloud’s lin
     const error = { errorType: 'Runtime.ExitError', errorMessage: `RequestId: r1 Error: ${KILLED}` };
     const result = { ok: false, kind: 'exit', error } as const;
     const text = platformLine(result, 'r1', new Date(AT + at)) ?? '';
-    return exitLines('e1')(text, `App-AppAgents${agent}Function0123ABCD`);
+    return exitLines('e1')(text, functionOf(agent));
   };
   const view = { steps: [{ name: 'charge', agent: 'pay' }] } as unknown as ExecutionView;
   const others = [killed(4, 'prepay'), killed(5, 'paypal'), killed(8, 'pay')];
   const next = async (): Promise<LogLine[]> => [...others, killed(14, 'pay')].map((one) => one!);
-  const { past: said } = await withExits(reasons, view, { next });
+  const functions = ['prepay', 'paypal', 'pay'].map((agent) => ({
+    name: functionOf(agent),
+    agents: [agent],
+  }));
+  const { past: said } = await withExits(reasons, view, { next }, functions);
   expect(said.map(({ what }) => what.replace(SILENT, ''))).toEqual([
     'started',
     '',
@@ -73,15 +78,22 @@ it('of a process that had no time to write are read from the local cloud’s lin
   ]);
 });
 
-it('of a process that hosts several agents name the host, and none of them', async () => {
+it('of a process that several agents share say so, and no process of others is blamed', async () => {
   const error = { errorType: 'Runtime.ExitError', errorMessage: `RequestId: r1 Error: ${KILLED}` };
   const text = platformLine({ ok: false, kind: 'exit', error } as const, 'r1', new Date(AT + 14)) ?? '';
   const view = { steps: [{ name: 'charge', agent: 'pay' }] } as unknown as ExecutionView;
-  const next = async (): Promise<LogLine[]> => [
-    exitLines('e1')(text, 'App-AppAgentsHostsharedFunction0123ABCD')!,
-  ];
-  const { past: said } = await withExits(reasons, view, { next });
-  expect(said[2]?.what).toBe(`${SILENT} (a process of the host 'shared' ended meanwhile: signal: killed)`);
+  const next = async (): Promise<LogLine[]> => [exitLines('e1')(text, functionOf('Hostatnight'))!];
+  const agents = ['ship', 'pay', 'mail'];
+  const saidOf = async (...functions: readonly Served[]): Promise<string | undefined> =>
+    (await withExits(reasons, view, { next }, functions)).past[2]?.what;
+  const shared = (others: string): string =>
+    `${SILENT} (a process that pay shares with ${others} ended meanwhile: signal: killed)`;
+  expect(await saidOf({ name: functionOf('Hostatnight'), agents })).toBe(shared('2 other agents'));
+  const two = agents.slice(1);
+  expect(await saidOf({ name: functionOf('Hostatnight'), agents: two })).toBe(shared('1 other agent'));
+  const other = { name: functionOf('Hostatnight'), agents: ['ship'] };
+  expect(await saidOf(other, { name: functionOf('pay'), agents: ['pay'] })).toBe(SILENT);
+  expect(await saidOf()).toBe(SILENT);
 });
 
 it('reads no log where nothing went silent, and says the same where none can be read', async () => {
@@ -95,7 +107,7 @@ it('reads no log where nothing went silent, and says the same where none can be 
 
 it('is in what the API of this machine answers, as soon as the log has it, and in no other answer', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'exits-'));
-  const file = join(folder, 'App-AppAgentspayFunction0123ABCD.log');
+  const file = join(folder, `${functionOf('pay')}.log`);
   const killed = (at: number): string => {
     const error = { errorType: 'Runtime.ExitError', errorMessage: `RequestId: r1 Error: ${KILLED}` };
     return `${platformLine({ ok: false, kind: 'exit', error } as const, 'r1', new Date(AT + at)) ?? ''}\n`;
@@ -105,6 +117,8 @@ it('is in what the API of this machine answers, as soon as the log has it, and i
   const send = (async (url: string) => {
     asked.push(new URL(url).pathname);
     if (url.endsWith('/_local/')) return Response.json({ logs: folder });
+    if (url.endsWith('/_local/functions'))
+      return Response.json([{ name: functionOf('pay'), agents: ['pay'] }]);
     if (url.endsWith('/why')) return Response.json({ ...reasons, executionId: 'e1' });
     return Response.json({ steps: [{ name: 'charge', agent: 'pay' }] });
   }) as typeof fetch;
