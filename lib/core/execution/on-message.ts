@@ -41,7 +41,7 @@ import { deferral, hasNoDeadline, isOpenToLateMessages } from '../step/defer.ts'
 import { keyOfClaim } from '../step/effect-key.ts';
 import { effectOf } from '../step/effect.ts';
 import { afterHeartbeat, leaseEndsAt, leaseSpanMs, shortestMs } from '../step/lease.ts';
-import { withProcess } from '../step/process-deadline.ts';
+import { settlesAt, withProcess } from '../step/process-deadline.ts';
 import { openWork, type Work, workKey } from '../step/ready.ts';
 import { attemptedVariant, isLeaving } from '../step/recovery.ts';
 import { afterDeath, reported } from '../step/report.ts';
@@ -273,7 +273,7 @@ export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process
   const next = evaluateNext([event.step]);
   if (before.leaseUntil !== undefined && step.leaseUntil === undefined)
     return writing(execution.id, { step }, next, { ...about, detail: before.mode });
-  const dueAt = step.processDeadlineAt + attemptedVariant(planStep, step).settleMs;
+  const dueAt = settlesAt(attemptedVariant(planStep, step), step);
   const nearer = executionAfter(execution, 'adopt', event, { wakeAt: dueAt });
   return writing(execution.id, { step, execution: nearer }, next, about);
 }

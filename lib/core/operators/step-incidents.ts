@@ -36,6 +36,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, type Execution, isPerforming, isUndecided, type Step } from '../records/state.ts';
 import { mayHavePassed, isUndoable, undoable } from '../step/point-of-no-return.ts';
 import { effectOf } from '../step/effect.ts';
+import { settlesAt } from '../step/process-deadline.ts';
 import { attemptedVariant, isRepeatable } from '../step/recovery.ts';
 import { whyItFailed } from '../step/tolerance.ts';
 import { mayFail } from '../step/turn.ts';
@@ -96,7 +97,7 @@ function undoChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incident,
   const step = agentStep(plan, name);
   const record = state.steps[name];
   if (step === undefined || record === undefined) return [];
-  const deadAt = record.processDeadlineAt + attemptedVariant(step, record).settleMs;
+  const deadAt = settlesAt(attemptedVariant(step, record), record);
   // If the execution ends with its effects in place, no undo is repeated.
   const { status, cause } = state.execution;
   const isLeft = status === 'compensating' && cause?.undo === false;
@@ -287,7 +288,7 @@ function unanswered(
 function undoAfter({ record, variant, answer }: Resolving, inputs: DecisionInputs): Step | undefined {
   if (answer.choice === 'retry') {
     // Waits for an earlier undo whose process may still act.
-    const retryAt = Math.max(inputs.now, record.processDeadlineAt + (variant?.settleMs ?? 0));
+    const retryAt = Math.max(inputs.now, settlesAt(variant ?? { settleMs: 0 }, record));
     return stepAfter(record, 'choose-retry', inputs, {
       changedAt: inputs.now,
       retryAt,

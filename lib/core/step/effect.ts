@@ -13,6 +13,7 @@ import { type AgentStep, type ChildStep, hasChildren, type MapStep, type PlanSte
 import type { Children } from '../records/children.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, type Step } from '../records/state.ts';
+import { settlesAt } from './process-deadline.ts';
 import { attemptedVariant } from './recovery.ts';
 import { hasEarlierRounds, hasOpenChildren } from './turn.ts';
 
@@ -81,11 +82,11 @@ const BY_STATUS: Readonly<Record<Step['status'], readonly [is: Effect['is'] | 'a
 };
 
 function effectOfAttempts(variant: AgentStep, record: Step): Effect {
-  const { mayHaveActed, processDeadlineAt } = record;
+  const { mayHaveActed } = record;
   const [said, owed] = BY_STATUS[record.status];
   const known = said === 'acted' ? soFar(record) : said;
   const is = variant.effect === 'none' ? 'none' : known;
-  const deadAt = processDeadlineAt + variant.settleMs;
+  const deadAt = settlesAt(variant, record);
   const attemptsUntil = mayHaveActed ? deadAt : 0;
   const actsUntil = Math.max(attemptsUntil, acceptedUntil(variant, record));
   const lateUntil = wasLost(record) ? Math.max(actsUntil, deadAt) : actsUntil;
@@ -109,11 +110,12 @@ function soFar(record: Step): Effect['is'] {
  * Returns until when work may act that a service has accepted, or may have accepted before its attempt died.
  * Work without a lasting effect does not count.
  */
-function acceptedUntil({ effect, acceptsMs, settleMs }: AgentStep, record: Step): number {
+function acceptedUntil(variant: AgentStep, record: Step): number {
+  const { effect, acceptsMs } = variant;
   const isOver = record.status === 'done' || record.status === 'compensated';
   if (effect === 'none' || isOver || !record.mayHaveActed) return 0;
   if (record.accepted !== undefined) return record.accepted.untilAt;
-  return acceptsMs === undefined ? 0 : record.processDeadlineAt + settleMs + acceptsMs;
+  return acceptsMs === undefined ? 0 : settlesAt(variant, record) + acceptsMs;
 }
 
 /** True if a process of the step was lost, so that it is unknown what its request did, or still does. */

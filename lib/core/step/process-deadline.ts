@@ -10,6 +10,7 @@
  */
 
 import type { StepChanges } from '../decisions/change.ts';
+import type { StepLimits } from '../plan/plan.ts';
 import { defined } from '../values/defined.ts';
 import type { Accepted, ProcessOfAttempt, Step } from '../records/state.ts';
 
@@ -26,6 +27,12 @@ export const CLOCKS_DIFFER_MS = 4_000;
 const MOST_APART = 4;
 
 type Deadlines = Pick<Step, 'processDeadlineAt' | 'processes'>;
+
+/** The time from which no attempt acts: all processes are dead, and what they had sent has arrived. */
+export const settlesAt = (
+  { settleMs }: Pick<StepLimits, 'settleMs'>,
+  { processDeadlineAt }: Pick<Step, 'processDeadlineAt'>,
+): number => processDeadlineAt + settleMs;
 
 /** The token of the latest attempt that may act; a probe does not. */
 const latestToken = ({ mode, token, actedToken }: Step): string | undefined =>

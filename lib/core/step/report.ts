@@ -25,7 +25,7 @@ import type { Failure } from '../values/failure.ts';
 import { answeredWrongly, ended, type Ending, endingOf, isKnownDone, type Reported } from './ending.ts';
 import { adoptsLateSuccess, endedByStall } from './lease.ts';
 import { acceptance, lateAcceptance, probedInVain, reportedProbe } from './probe-report.ts';
-import { CLOCKS_DIFFER_MS, lowered, withLater } from './process-deadline.ts';
+import { CLOCKS_DIFFER_MS, lowered, settlesAt, withLater } from './process-deadline.ts';
 import {
   attemptedVariant,
   changesBetween,
@@ -232,10 +232,7 @@ const undoLost = (ending: Ending, failure: Failure, wishMs?: number): Step =>
   undoAgain(
     ending,
     ended(ending, 'unknown', failure),
-    Math.max(
-      ending.record.processDeadlineAt + ending.variant.settleMs,
-      wishEndsAt(ending.inputs.now, wishMs),
-    ),
+    Math.max(settlesAt(ending.variant, ending.record), wishEndsAt(ending.inputs.now, wishMs)),
   );
 
 function undoAgain(
@@ -309,11 +306,11 @@ export function afterDeath(
   if (isLeased(record) && record.token === token)
     return leaseLost(step, { ...record, ...deadlines }, event, processDied(event.exit));
   if (deadlines === undefined || !canMoveStep(record.status, 'process-died')) return undefined;
-  const { settleMs } = attemptedVariant(step, record);
-  const isAwaited = record.retryAt === record.processDeadlineAt + settleMs;
+  const variant = attemptedVariant(step, record);
+  const isAwaited = record.retryAt === settlesAt(variant, record);
   return stepAfter(record, 'process-died', event, {
     ...deadlines,
-    ...(isAwaited ? { retryAt: deadlines.processDeadlineAt + settleMs } : {}),
+    ...(isAwaited ? { retryAt: settlesAt(variant, deadlines) } : {}),
     // Keeps the status.
     ...defined({ deferred: record.deferred }),
   });

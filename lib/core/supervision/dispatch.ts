@@ -28,7 +28,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import type { Dispatch, NotBefore, Step } from '../records/state.ts';
 import { deferral, hasNoDeadline } from '../step/defer.ts';
 import { horizonMs, longestHorizonMs } from '../step/lease.ts';
-import { CLOCKS_DIFFER_MS } from '../step/process-deadline.ts';
+import { CLOCKS_DIFFER_MS, settlesAt } from '../step/process-deadline.ts';
 import { openWork, type Work, workKey } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
 import { externalTimes } from '../waiting/waits.ts';
@@ -300,7 +300,7 @@ export const waitingFor = (plan: Plan, state: Snapshot, { agent, at }: TryNow): 
   openWork(plan, state).flatMap((work) => {
     const record = state.steps[work.step.name];
     if (record === undefined || work.step.agent !== agent || !isForAgent(work)) return [];
-    const dueAt = Math.max(at, work.mode === 'undo' ? record.processDeadlineAt + work.step.settleMs : 0);
+    const dueAt = Math.max(at, work.mode === 'undo' ? settlesAt(work.step, record) : 0);
     return (record.retryAt ?? 0) > dueAt ? [{ record, dueAt }] : [];
   });
 

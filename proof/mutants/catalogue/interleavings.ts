@@ -143,7 +143,7 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     bug: 'An undo that an operator has called now begins while an earlier attempt of it may act.',
     rule: 'S10 an undo is not due while an earlier attempt of it may act',
     file: 'lib/core/supervision/dispatch.ts',
-    find: "work.mode === 'undo' ? record.processDeadlineAt + work.step.settleMs : 0",
+    find: "work.mode === 'undo' ? settlesAt(work.step, record) : 0",
     replace: '0',
     killer: jest(
       'scheduler/try-now',

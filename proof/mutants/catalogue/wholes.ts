@@ -147,8 +147,8 @@ export const WHOLES: readonly Mutant[] = [
     id: 'accepted-lost-in-a-crash',
     bug: 'What was accepted before a crash is not taken to act.',
     file: 'lib/core/step/effect.ts',
-    find: 'record.processDeadlineAt + settleMs + acceptsMs;',
-    replace: 'record.processDeadlineAt + settleMs;',
+    find: 'settlesAt(variant, record) + acceptsMs;',
+    replace: 'settlesAt(variant, record);',
     killer: simulated(),
   },
 ];
