@@ -28,7 +28,7 @@ import type { StepEvent } from '../moves.ts';
 import { agentStep, agentSteps, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
-import { effectOf, undoesNothing } from '../step/effect.ts';
+import { effectOf, endsAsItIs } from '../step/effect.ts';
 import { leaseOverAt } from '../step/lease.ts';
 import { isLostFailure, leftOutIn } from '../step/left-out.ts';
 import { givenUpAt } from '../step/process-deadline.ts';
@@ -271,9 +271,8 @@ const nextStage = (record: Step, now: number): Move => ({
  * the step.
  */
 function endingMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
-  const isLeft = state.execution.status === 'compensating' && undoesNothing(state);
   // A child execution is stopped, and its own record has the effects that it left.
-  if (!isLeft || isLeased(record) || step.kind !== 'agent') return undefined;
+  if (!endsAsItIs(state) || isLeased(record) || step.kind !== 'agent') return undefined;
   const last = mayFail(plan, step, record) ? finalMove(plan, step, record, state) : undefined;
   if (last !== undefined || record.nextStage === undefined) return last;
   switch (record.status) {

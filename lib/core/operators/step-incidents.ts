@@ -35,7 +35,7 @@ import type { StepEvent } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, type Execution, isPerforming, isUndecided, type Step } from '../records/state.ts';
 import { mayHavePassed, isUndoable, undoable } from '../step/point-of-no-return.ts';
-import { effectOf } from '../step/effect.ts';
+import { effectOf, endsAsItIs } from '../step/effect.ts';
 import { settlesAt } from '../step/process-deadline.ts';
 import { attemptedVariant, isRepeatable } from '../step/recovery.ts';
 import { whyItFailed } from '../step/tolerance.ts';
@@ -99,10 +99,8 @@ function undoChoices(plan: Plan, state: Snapshot, { step: name = '' }: Incident,
   if (step === undefined || record === undefined) return [];
   const deadAt = settlesAt(attemptedVariant(step, record), record);
   // If the execution ends with its effects in place, no undo is repeated.
-  const { status, cause } = state.execution;
-  const isLeft = status === 'compensating' && cause?.undo === false;
   return [
-    ...(isLeft ? [] : [{ choice: 'retry' } as const]),
+    ...(endsAsItIs(state) ? [] : [{ choice: 'retry' } as const]),
     // A person may have stopped accepted work. If the execution goes on beside it, the work must be over
     // (S20).
     { choice: 'skip', ...from(deadAt, now) },

@@ -36,7 +36,7 @@ import {
   isUndecided,
   type Step,
 } from '../records/state.ts';
-import { effectOf } from '../step/effect.ts';
+import { effectOf, endsAsItIs } from '../step/effect.ts';
 import { isAskedAtDeadline, lastPoint, mayHavePassed, undoableBeside } from '../step/point-of-no-return.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import type { Rule } from '../step/rule.ts';
@@ -87,9 +87,8 @@ function neededFor(plan: Plan, record: Step, execution: Execution): Incident['ki
   if (record.status === 'compensation-failed') {
     // No person is asked about single items of a list.
     const isItem = plan.tolerated !== undefined && isForward(execution.status);
-    // If effects are kept, an answer would change nothing.
-    const isLeft = execution.status === 'compensating' && execution.cause?.undo === false;
-    return isItem || isLeft || execution.status === 'paused' ? undefined : 'undo';
+    // If the execution ends as it is, an answer would change nothing.
+    return isItem || endsAsItIs({ execution }) || execution.status === 'paused' ? undefined : 'undo';
   }
   return record.status === 'waiting' && isPerforming(execution.status) ? 'recovery' : undefined;
 }

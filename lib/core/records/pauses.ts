@@ -43,6 +43,10 @@ export const holdsFrom = ({ at, workflowPausedAt }: Pause): number =>
 /** When a person is asked. */
 export const pauseDeadlineAt = ({ at, withinMs }: Pause): number => at + withinMs;
 
+/** When the last pause ended; 0 if none has. */
+export const resumedAt = ({ pauses }: { readonly pauses?: readonly Pause[] }): number =>
+  pauses?.at(-1)?.endedAt ?? 0;
+
 /** Pauses that are over, merged into one sum. */
 export interface EarlierPauses {
   /** The number of the last of these pauses. */

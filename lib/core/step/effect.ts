@@ -170,4 +170,9 @@ export const hasNoUndo = (step: ChildStep | MapStep): boolean =>
 /**
  * True if nothing in the execution is undone, because a person decided so or a point of no return was passed.
  */
-export const undoesNothing = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
+export const undoesNothing = ({ execution }: Pick<Snapshot, 'execution'>): boolean =>
+  execution.cause?.undo === false;
+
+/** True if the execution is ending with its effects in place. */
+export const endsAsItIs = (snapshot: Pick<Snapshot, 'execution'>): boolean =>
+  snapshot.execution.status === 'compensating' && undoesNothing(snapshot);

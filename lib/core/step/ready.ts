@@ -10,6 +10,7 @@
  */
 
 import { type AgentStep, dependentsOf, hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
+import { resumedAt } from '../records/pauses.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import {
   isLeased,
@@ -100,11 +101,6 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
 }
 
 /**
- * When the last pause ended. Agents dropped older messages during it, so the work counts as new since then.
- */
-const lastResumedAt = ({ execution }: Snapshot): number => execution.pauses?.at(-1)?.endedAt ?? 0;
-
-/**
  * The work of agents on the way forward; the other kinds of steps begin by rules. A step is ready if it has
  * not begun, its predecessors are done, skipped or tolerated, and its condition holds (`turn.ts`). The next
  * attempt of a step that is `retrying`, or the probe of one that is `unknown`, is due at `retryAt`.
@@ -112,15 +108,16 @@ const lastResumedAt = ({ execution }: Snapshot): number => execution.pauses?.at(
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'agent') return [];
   const record = snapshot.steps[step.name];
-  const resumedAt = lastResumedAt(snapshot);
+  // Agents dropped messages during a pause, so the work counts as new since its end.
+  const newAt = resumedAt(snapshot.execution);
   if (record === undefined || record.status === 'ready') {
     if (!isTurnToBegin(step, snapshot) || !applies(step, snapshot)) return [];
-    const sinceAt = Math.max(turnAt(step, snapshot), record?.changedAt ?? 0, resumedAt);
+    const sinceAt = Math.max(turnAt(step, snapshot), record?.changedAt ?? 0, newAt);
     const attempt = (record?.attempt ?? 0) + 1;
     return [{ step: variantOf(step, record?.stage ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
   // A retry of the execution may have restarted a predecessor, too (the step of a lane).
-  const sinceAt = Math.max(record.changedAt, resumedAt);
+  const sinceAt = Math.max(record.changedAt, newAt);
   if (record.status === 'retrying')
     return isTurn(step, snapshot) ? [workOf(step, record, 'execute', sinceAt)] : [];
   if (record.status === 'unknown' || record.status === 'accepted')
@@ -168,7 +165,7 @@ function awaitedWork(step: PlanStep, snapshot: Snapshot): Work[] {
   const record = snapshot.steps[step.name];
   if (step.kind !== 'agent' || record === undefined || undoesNothing(snapshot)) return [];
   if (!effectOf(step, record).isAwaited) return [];
-  return [workOf(step, record, 'probe', Math.max(record.changedAt, lastResumedAt(snapshot)))];
+  return [workOf(step, record, 'probe', Math.max(record.changedAt, resumedAt(snapshot.execution)))];
 }
 
 function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {

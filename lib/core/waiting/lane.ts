@@ -25,6 +25,7 @@ import { laneOf } from '../plan/lane.ts';
 import type { LaneStep, Plan } from '../plan/plan.ts';
 import { isAdmitted, planSince } from '../records/in-lane.ts';
 import type { LaneDone, LaneWork, OwnLane, Queued } from '../records/lane.ts';
+import { resumedAt } from '../records/pauses.ts';
 import { hasUnannounced, isAsking, type Snapshot } from '../records/snapshot.ts';
 import {
   type Execution,
@@ -70,8 +71,8 @@ export const noPlace = ({ lane }: LaneStep): Failure => ({
 });
 
 /** True if it waits in the queue and has been paused since, so that the lane skipped it. */
-export const wasResumed = ({ pauses }: Execution, { changedAt }: Step): boolean =>
-  (pauses?.at(-1)?.endedAt ?? 0) > changedAt;
+export const wasResumed = (execution: Execution, { changedAt }: Step): boolean =>
+  resumedAt(execution) > changedAt;
 
 /** The write that follows from a read of the lane. */
 function seenInLane(
@@ -126,7 +127,7 @@ function queued(
   if (!isNear && !isNew) return nothing();
   const checkAt = isNear ? nextCheckAt(execution, now) : undefined;
   // It has queued since the pause ended, by whichever clock.
-  const queuedAgainAt = Math.max(now, execution.pauses?.at(-1)?.endedAt ?? 0);
+  const queuedAgainAt = Math.max(now, resumedAt(execution));
   const step = stepAfter(record, 'queue', event, { changedAt: isNew ? queuedAgainAt : record.changedAt });
   const own: OwnLane = { ...lane, ...defined({ checkAt }) };
   const wakeAt = Math.min(
