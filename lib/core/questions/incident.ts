@@ -41,8 +41,8 @@ import { isAskedAtDeadline, lastPoint, mayHavePassed, undoableBeside } from '../
 import { attemptedVariant } from '../step/recovery.ts';
 import type { Rule } from '../step/rule.ts';
 import { mayFail } from '../step/turn.ts';
-import { defined, type OrUndefined } from '../values/defined.ts';
-import { closed, humanOf, nextReminder, opened } from './life.ts';
+import { defined } from '../values/defined.ts';
+import { closed, humanOf, nextReminder, opened, type OpenedWith } from './life.ts';
 
 /**
  * The time for an answer if there is no way back, or an undo failed. Without an answer the execution ends as
@@ -196,22 +196,6 @@ export interface IncidentKind {
   ): Decision;
 }
 
-/** The subject of an incident. */
-type NewIncident = OrUndefined<
-  Pick<
-    Incident,
-    | 'kind'
-    | 'step'
-    | 'stepVersion'
-    | 'failure'
-    | 'wrongAnswer'
-    | 'quiet'
-    | 'deadlineAt'
-    | 'otherwise'
-    | 'remindAt'
-  >
->;
-
 /** An incident once it is closed: by an answer, by its deadline, or because it is moot. */
 export const resolved = (
   incident: Incident,
@@ -226,7 +210,11 @@ export const resolved = (
 ): Incident => closed(incident, { closedBy, choice, reason, caller, commandId }, inputs);
 
 /** The write that opens an incident. */
-export function opening(state: Snapshot, asked: NewIncident, inputs: DecisionInputs): Decision {
+export function opening(
+  state: Snapshot,
+  asked: Omit<OpenedWith<Incident>, 'number'>,
+  inputs: DecisionInputs,
+): Decision {
   const { step, deadlineAt, remindAt = deadlineAt } = asked;
   const question = opened<Incident>(state.execution, { number: incidentNumber(state), ...asked }, inputs);
   // S12 the process may die before the evaluation that follows.

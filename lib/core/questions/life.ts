@@ -48,7 +48,8 @@ import type { Rule } from '../step/rule.ts';
 import { pausesSince, timeOverAt } from '../step/within.ts';
 import { defined, type OrUndefined } from '../values/defined.ts';
 
-type Fields<Kept> = Omit<
+/** The fields that a question is opened with. */
+export type OpenedWith<Kept> = Omit<
   OrUndefined<Kept>,
   'life' | 'version' | 'writeId' | keyof QuestionSubject | 'openedAt' | 'reminders' | 'unannounced'
 >;
@@ -59,7 +60,7 @@ type Fields<Kept> = Omit<
  */
 export const opened = <Kept extends Incident | CallbackQuestion>(
   execution: Execution,
-  asked: Fields<Kept>,
+  asked: OpenedWith<Kept>,
   { writeId, now }: DecisionInputs,
   before?: Kept,
 ): Kept =>
