@@ -1,8 +1,8 @@
 /** The CDK app: what is deployed, and in which stages. `cdk deploy` and `npm start` use the same app. */
 
-import { RemovalPolicy } from 'aws-cdk-lib/core';
+import { RemovalPolicy, type Stack } from 'aws-cdk-lib/core';
 import { grantUse, sources } from '../examples/gallery/sources.ts';
-import { addWorld, withoutWorld } from '../examples/gallery/outside-world.ts';
+import { addWorld, hosts, withoutWorld } from '../examples/gallery/outside-world.ts';
 import { addSteadfast, createApp, exitWith } from '../lib/infra/synth.ts';
 
 /** Workflow folders of the stack. Others get a stack of their own: `-c steadfast:only=password-reset`. */
@@ -15,9 +15,13 @@ const DEPLOYED = ['order-fulfilment'];
 const STAGES = {
   // A new account has 10 concurrent executions for agents, API and supervisors together, so agents get few of
   // them at a time.
-  dev: () => ({ removalPolicy: RemovalPolicy.DESTROY, agentConcurrency: 2 }),
+  dev: (stack: Stack) => ({ removalPolicy: RemovalPolicy.DESTROY, agentConcurrency: 2, ...hosts(stack) }),
   // Needs an account with 106 concurrent executions: none of a new account's 10 can be reserved.
-  prod: () => ({ removalPolicy: RemovalPolicy.RETAIN, supervisorConcurrency: 6 }),
+  prod: (stack: Stack) => ({
+    removalPolicy: RemovalPolicy.RETAIN,
+    supervisorConcurrency: 6,
+    ...hosts(stack),
+  }),
 };
 
 try {

@@ -5,13 +5,14 @@
 
 import { App, RemovalPolicy } from 'aws-cdk-lib/core';
 import { SteadfastStack, Workflows } from 'steadfast/cdk';
+import { hosts } from './outside-world.ts';
 import { grantUse, sources } from './sources.ts';
 
 const app = new App();
 const only = String(app.node.tryGetContext('steadfast:only')).split(',');
 const stack = new SteadfastStack(app, 'Examples', {
   workflows: Workflows.fromFolder('examples', { only }),
-  settings: sources,
+  settings: (own) => ({ ...sources(own), ...hosts(own) }),
   monitoring: 'none',
   removalPolicy: RemovalPolicy.DESTROY,
 });

@@ -1,8 +1,9 @@
 /**
  * The services that an order needs on AWS besides Steadfast: they charge, reserve, ship and mail.
  *
- * Owns: the trial world that a stage deploys, who may call it, and what a stage without it prints and does.
- * Does not own: what that world does (`../order-fulfilment/world-function.ts`).
+ * Owns: the function that its agents share, the trial world that a stage deploys, who may call it, and what a
+ * stage without it prints and does. Does not own: what that world does
+ * (`../order-fulfilment/world-function.ts`).
  */
 
 import { join } from 'node:path';
@@ -18,12 +19,25 @@ import {
 import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
-import type { SteadfastStack } from 'steadfast/cdk';
+import { Duration, RemovalPolicy, type Stack, Validations } from 'aws-cdk-lib/core';
+import type { SteadfastProps, SteadfastStack } from 'steadfast/cdk';
 import { TABLE_VARIABLE } from '../world/deployed.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const CALLERS = ['authorise-card', 'charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'];
+/** The workflow folder of an order. */
+const FOLDER = 'order-fulfilment';
+
+/**
+ * Lets the agents of an order share a function, if the app has them: they call the same services. Agents of
+ * other folders have a function each, and so each is granted only what it needs.
+ */
+export function hosts(stack: Stack): Pick<SteadfastProps, 'agentSettings'> {
+  const only = String(stack.node.tryGetContext('steadfast:only') ?? FOLDER).split(',');
+  return only.some((name) => name === FOLDER || name === '*')
+    ? { agentSettings: Object.fromEntries(CALLERS.map((name) => [name, { host: 'orders' }])) }
+    : {};
+}
 
 /**
  * Adds a function with an address that only the example's agents may call, and a table for it. Both are
@@ -86,6 +100,6 @@ export function withoutWorld(stack: SteadfastStack): void {
   for (const node of stack.node.findAll()) if (node instanceof CfnSchedule) node.state = 'DISABLED';
   Validations.of(stack).addWarning(
     'example:noOutsideWorld',
-    'this stage brings no outside world: its agents have nobody to call, so every order fails until WORLD_URL of their functions says where the services are. Its schedule is off. The stage dev has a world to try it with (examples/order-fulfilment/README.md)',
+    'this stage brings no outside world: its agents have nobody to call, so every order fails until WORLD_URL of their function says where the services are. Its schedule is off. The stage dev has a world to try it with (examples/order-fulfilment/README.md)',
   );
 }

@@ -161,6 +161,8 @@ export class AgentHost extends Construct {
     const granted = this.#granted.get(agent) ?? new Set();
     this.#granted.set(agent, granted);
     return Object.create(grantPrincipal, {
+      // The CDK repeats no grant of the same thing to a principal of the same text.
+      toString: { value: () => `${String(grantPrincipal)} as ${agent}` },
       addToPrincipalPolicy: {
         value: (statement: PolicyStatement) => {
           for (const action of statement.actions) granted.add(action);

@@ -1,6 +1,6 @@
 /**
- * `steadfast dev --inspect <agent>` with a debugger: it finds the author's file in the agent's process, and
- * stops at a line in it. Real processes and real time.
+ * `steadfast dev --inspect <agent>` with a debugger: it finds the author's file in the process of the agent's
+ * host, and stops at a line in it. Real processes and real time.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createClient } from '../../lib/api/client.ts';
 import { projectWithOneExample } from './one-example.ts';
@@ -90,43 +90,61 @@ const dev = (agent: string): Talk =>
     agent,
   );
 
-/** Maps a line of the author's file to the running code, as a debugger does. Lines count from 1. */
-function lineOfCode(): number {
+interface Place {
+  /** The name of the file of the running code. */
+  readonly script: string;
+  /** Counts from 1. */
+  readonly line: number;
+}
+
+/** Maps a line of the author's file to the running code, as a debugger does. */
+function placeInCode(): Place {
   const bundles = join(data, 'cdk.out', 'bundles');
-  const [deployment = ''] = readdirSync(bundles);
-  const bundle = join(bundles, deployment, 'agents', 'charge-card', 'index.mjs');
-  const code = readFileSync(bundle, 'utf8').split('\n');
-  const payload = JSON.parse(readFileSync(`${bundle}.map`, 'utf8')) as SourceMapPayload;
-  const { sources, sourcesContent, sourceRoot } = payload;
+  const maps = readdirSync(bundles, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.mjs.map'),
+  );
+  const places = maps.flatMap((name) => placeIn(join(bundles, name.slice(0, -'.map'.length))));
+  expect(places).toHaveLength(1);
+  return places[0]!;
+}
+
+function placeIn(bundle: string): Place[] {
+  const payload = JSON.parse(readFileSync(`${bundle}.map`, 'utf8')) as Partial<SourceMapPayload>;
+  // Only the inspected code has its sources.
+  const { sources = [], sourcesContent, sourceRoot } = payload;
+  if (sourcesContent === undefined) return [];
   const index = sources.findIndex(
     (source) => new URL(source, sourceRoot).href === pathToFileURL(AGENT_FILE).href,
   );
+  if (index < 0) return [];
   expect(sourcesContent[index]).toBe(readFileSync(AGENT_FILE, 'utf8'));
   const wanted = sourcesContent[index]?.split('\n').findIndex((line) => line.includes(LINE));
-  const map = new SourceMap({ ...payload, sourceRoot: '' });
+  const map = new SourceMap({ ...payload, sourceRoot: '' } as SourceMapPayload);
+  const code = readFileSync(bundle, 'utf8').split('\n');
   const found = code.findIndex((text, at) => {
     const entry = map.findEntry(at, text.search(/\S/));
     return (
       'originalSource' in entry && entry.originalSource === sources[index] && entry.originalLine === wanted
     );
   });
-  return found + 1;
+  return [{ script: basename(bundle), line: found + 1 }];
 }
 
 test('a debugger finds the author’s file in the agent’s process, stops at a line, and reads what is there', async () => {
   const system = dev('charge-card');
   const [, url = ''] = await system.heard(/Steadfast runs at (\S+)/);
   const [, port = ''] = await system.heard(/A debugger reaches charge-card at 127\.0\.0\.1:(\d+)/);
-  const line = lineOfCode();
+  const { script, line } = placeInCode();
   const debug = talk('inspect', `127.0.0.1:${port}`);
   await debug.heard(/debug> /);
-  debug.say(`setBreakpoint('index.mjs', ${line})`);
-  await debug.heard(new RegExp(`> *${line} `));
+  debug.say(`setBreakpoint('${script}', ${line})`);
+  // A host loads an agent's code at its first message.
+  await debug.heard(/was not loaded yet/);
 
   const client = createClient({ url });
   const input = JSON.parse(readFileSync(INPUT, 'utf8')) as { readonly orderId: string };
   const { executionId } = await client.start('order-fulfilment', { input });
-  await debug.heard(/break in .*index\.mjs/);
+  await debug.heard(new RegExp(`break in .*${script.replaceAll('.', '\\.')}`));
   debug.say("exec('input.orderId')");
   await debug.heard(new RegExp(`'${input.orderId}'`));
   debug.say('cont');

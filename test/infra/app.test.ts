@@ -50,6 +50,11 @@ const agentsIn = ({ ofType }: Synthesised): string[] =>
   ofType('AWS::SQS::Queue').flatMap(
     ({ Properties }) => String(Properties['QueueName'] ?? '').split('_')[1] ?? [],
   );
+/** The descriptions of the functions that do an author's work. */
+const functionsOfAgents = ({ ofType }: Synthesised): string[] =>
+  ofType('AWS::Lambda::Function')
+    .map(({ Properties }) => String(Properties['Description']))
+    .filter((text) => text.startsWith('Steadfast agent') && !text.includes('steadfast-'));
 const EVENTS: Readonly<Record<string, object>> = {
   'order-fulfilment-object-created': {
     detail: {
@@ -94,6 +99,9 @@ test('the default is one example with a bucket, an event, a schedule and its out
     .filter(({ Properties }) => JSON.stringify(Properties['EventPattern'] ?? {}).includes('"shop"'));
   expect(ofEvents.map(({ Properties }) => Properties['EventBusName'])).toEqual([undefined]);
   expect(app.ofType('AWS::Lambda::Url')).toHaveLength(1);
+  expect(functionsOfAgents(app)).toEqual([
+    'Steadfast agents charge-card, reserve-stock, schedule-shipping, notify-customer, authorise-card',
+  ]);
   // The fewest of ten executions that a mapping may have.
   const mappings = app.ofType('AWS::Lambda::EventSourceMapping').map(({ Properties }) => Properties);
   expect(mappings.length).toBe(9);
@@ -119,6 +127,7 @@ test('the default is one example with a bucket, an event, a schedule and its out
 
 test('prod brings no outside world, and its schedule is off', () => {
   const app = synthesised('prod');
+  expect(functionsOfAgents(app)).toHaveLength(1);
   expect(app.ofType('AWS::Lambda::Url')).toEqual([]);
   expect(app.ofType('AWS::DynamoDB::GlobalTable')).toHaveLength(1);
   const schedules = app.ofType('AWS::Scheduler::Schedule').map(({ Properties }) => Properties['State']);
@@ -139,6 +148,7 @@ test('examples by name are a stack of their own, without what starts the other',
 
 test('an example that reads objects is allowed those of its bucket, each agent what it needs', () => {
   const app = synthesised('etl-from-s3');
+  expect(functionsOfAgents(app).length).toBeGreaterThan(1);
   expect(app.ofType('AWS::S3::Bucket').map(({ id }) => id)).toEqual([
     expect.stringMatching(/^SteadfastValues/),
     expect.stringMatching(/^Drop/),

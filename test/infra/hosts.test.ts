@@ -12,7 +12,7 @@ import { Steadfast } from '../../lib/infra/steadfast.ts';
 import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import type { SteadfastProps } from '../../lib/infra/steadfast-props.ts';
 import { FOUND } from './fixture.ts';
-import { makeApp, makeStack, Reader } from './template.ts';
+import { makeApp, makeStack, Reader, statementsIn } from './template.ts';
 
 type ByAgent = Readonly<Record<string, AgentSettings>>;
 const CHECKOUT: ByAgent = { pay: { host: 'checkout' }, mail: { host: 'checkout' } };
@@ -142,6 +142,21 @@ test('says which agent gains which permission', () => {
   expect(said).toContain("agent 'mail' shares its role with the other agents of host 'checkout'");
   expect(said).toContain('s3:GetObject*');
   expect(said).not.toContain("agent 'pay' shares its role");
+});
+
+test('says nothing of a permission that each agent of a host was granted', () => {
+  const app = makeApp();
+  const stack = new SteadfastStack(app, 'Test', { workflows: FOUND, agentSettings: CHECKOUT });
+  const { steadfast } = stack;
+  for (const name of ['pay', 'mail']) steadfast.supervisor.function.grantInvoke(steadfast.agent(name));
+  app.synth();
+  const said = stack.node.findAll().flatMap(({ node }) => node.metadata.map(({ data }) => String(data)));
+  expect(said.filter((text) => text.includes('shares its role'))).toEqual([]);
+  const granted = new Reader(stack)
+    .ofType('AWS::IAM::Policy')
+    .flatMap(statementsIn)
+    .filter(({ Action }) => Action === 'lambda:InvokeFunction');
+  expect(granted).toHaveLength(1);
 });
 
 const HUNDRED = Array.from({ length: 100 }, (_, n) => `agent-${n}`);

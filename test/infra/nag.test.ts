@@ -10,6 +10,11 @@ test.each(['dev', 'prod'] as const)('a %s deployment has no finding', (stage) =>
   expect(findingsOf(makeStack({ removalPolicy: FATES[stage] }))).toEqual([]);
 });
 
+test('a deployment whose agents share a function has no finding either', () => {
+  const agentSettings = { pay: { host: 'checkout' }, mail: { host: 'checkout' } };
+  expect(findingsOf(makeStack({ agentSettings }))).toEqual([]);
+});
+
 test('a finding would be seen', () => {
   const stack = makeStack();
   const open = new Queue(stack, 'Open');

@@ -6,20 +6,15 @@ import { FROZEN, KILLED } from './scenarios.ts';
 type State = 'busy' | 'idle' | 'frozen';
 const [KILLED_ID, FROZEN_ID] = ['e-killed', 'e-frozen'];
 
-/** A local cloud with a table of processes, which records the faults. */
+/** A local cloud with a table of processes, which records the faults. The agents share a function. */
 function fakeCloud() {
-  const processes: Record<string, Map<number, State>> = {
-    SteadfastAgentschargecardFunction1: new Map(),
-    SteadfastAgentsreservestockFunction2: new Map(),
-    SteadfastSupervisorFunction3: new Map(),
-  };
-  const [charge, reserve, supervisor] = Object.values(processes) as [
-    Map<number, State>,
-    Map<number, State>,
-    Map<number, State>,
+  const [charge, reserve, supervisor] = [
+    new Map<number, State>(),
+    new Map<number, State>(),
+    new Map<number, State>(),
   ];
   const done: string[] = [];
-  const refused = { errors: 0 };
+  const refused = new Map<number, number>();
   const hitIn = (own: Map<number, State>, when: unknown, id: string) => {
     const pids = [...own].flatMap(([pid, state]) => (state === 'busy' ? [pid] : []));
     expect(['now', { holding: id }]).toContainEqual(when);
@@ -27,9 +22,12 @@ function fakeCloud() {
   };
   const controls: Controls = {
     functions: () =>
-      Object.entries(processes).map(([logicalId, own]) => ({
+      [
+        { logicalId: 'SteadfastAgentsHostsharedFunction1', own: [...charge, ...reserve] },
+        { logicalId: 'SteadfastSupervisorFunction2', own: [...supervisor] },
+      ].map(({ logicalId, own }) => ({
         logicalId,
-        processes: [...own].map(([pid, state]) => ({ pid, state })),
+        processes: own.map(([pid, state]) => ({ pid, state })),
       })),
     kill: (name, when) => {
       done.push(`kill ${name}`);
@@ -46,9 +44,7 @@ function fakeCloud() {
     tick: async () => {
       done.push('tick');
     },
-    calls: () => [
-      { caller: 'SteadfastAgentsreservestockFunction2', service: 'dynamodb', errors: refused.errors },
-    ],
+    refusedReports: (pid) => refused.get(pid) ?? 0,
   };
   return { controls, charge, reserve, supervisor, done, refused };
 }
@@ -148,31 +144,41 @@ test('the supervisor is killed after the agents, while it is at work, and the ne
   expect(saboteur.supervisorKill).toEqual({ at: 1_500 });
 });
 
-test('the frozen agent thaws after it was taken over, and what it then writes must be refused', async () => {
-  const cloud = fakeCloud();
-  let now = 1_500;
-  const saboteur = new Saboteur(
-    cloud.controls,
-    () => {},
-    () => now,
-  );
-  cloud.reserve.set(21, 'busy');
-  saboteur.act(see([reserved]));
-  await answered();
-  cloud.reserve.set(21, 'frozen');
-  saboteur.act(see([reserved], { ...takenOver, attempts: [] }));
-  expect(cloud.done).toEqual(['freeze reserve-stock']);
-  expect(saboteur.isDone).toBe(false);
-  now = 9_000;
-  cloud.refused.errors = 3;
-  saboteur.act(see([reserved], takenOver));
-  cloud.reserve.set(21, 'busy');
-  saboteur.act(see([reserved], takenOver));
-  expect(saboteur.freeze).toBeUndefined();
-  cloud.refused.errors = 5;
-  cloud.reserve.set(21, 'idle');
-  saboteur.act(see([reserved], takenOver));
-  expect(cloud.done).toEqual(['freeze reserve-stock', 'thaw reserve-stock']);
-  expect(saboteur.freeze).toEqual({ at: 1_500, thawedAt: 9_000, refused: 2 });
-  expect(saboteur.isDone).toBe(true);
-});
+test.each([1, 0])(
+  'the frozen agent thaws after it was taken over, and its own report must be refused: %i times',
+  async (refused) => {
+    const cloud = fakeCloud();
+    let now = 1_500;
+    const saboteur = new Saboteur(
+      cloud.controls,
+      () => {},
+      () => now,
+    );
+    cloud.reserve.set(21, 'busy');
+    saboteur.act(see([reserved]));
+    await answered();
+    cloud.reserve.set(21, 'frozen');
+    saboteur.act(see([reserved], { ...takenOver, attempts: [] }));
+    expect(cloud.done).toEqual(['freeze reserve-stock']);
+    expect(saboteur.isDone).toBe(false);
+    now = 9_000;
+    saboteur.act(see([reserved], takenOver));
+    cloud.reserve.set(21, 'busy');
+    saboteur.act(see([reserved], takenOver));
+    expect(saboteur.freeze).toBeUndefined();
+    cloud.reserve.set(21, 'idle');
+    // Another process of the function that the agents share: what it may not write proves nothing here.
+    cloud.refused.set(11, 3);
+    saboteur.act(see([reserved], takenOver));
+    now += 1_999;
+    saboteur.act(see([reserved], takenOver));
+    // Its last lines may come after its answer.
+    expect(saboteur.freeze).toBeUndefined();
+    cloud.refused.set(21, refused);
+    now += 1;
+    saboteur.act(see([reserved], takenOver));
+    expect(cloud.done).toEqual(['freeze reserve-stock', 'thaw reserve-stock']);
+    expect(saboteur.freeze).toEqual({ at: 1_500, thawedAt: 9_000, refused });
+    expect(saboteur.isDone).toBe(true);
+  },
+);

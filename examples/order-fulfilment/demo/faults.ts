@@ -28,8 +28,8 @@ export interface Controls {
   kill(name: string, when: When): { readonly hit: Promise<Hit> };
   freeze(name: string, when: When): { readonly hit: Promise<Hit> };
   thaw(name: string): unknown;
-  /** AWS calls so far; `errors` were answered with an error status. */
-  calls(): readonly { readonly caller: string; readonly service: string; readonly errors: number }[];
+  /** How many reports of a process were refused so far. */
+  refusedReports(pid: number): number;
   tick(name: string): Promise<void>;
 }
 
@@ -38,6 +38,8 @@ export const REPLY_AFTER_MS = 8_000;
 /** The latest time of a hit; later, the service's answer may already be in transit. */
 const LATEST_HIT_MS = 7_000;
 const NEXT_TICK_MS = 3_000;
+/** How long the last lines of a process may take to arrive. */
+const LINES_WITHIN_MS = 2_000;
 
 export interface Sight {
   readonly entries: readonly Entry[];
@@ -50,7 +52,6 @@ export interface Sight {
 interface Frozen {
   readonly at: number;
   readonly pid: number;
-  readonly logicalId: string;
 }
 
 export class Saboteur {
@@ -64,7 +65,7 @@ export class Saboteur {
   /** Agents with a fault in progress. */
   readonly #asked = new Set<string>();
   #frozen: Frozen | undefined;
-  #thawed: { readonly at: number; readonly refusedBefore: number } | undefined;
+  #thawed: { readonly at: number; readonly refusedBefore: number; endedAt?: number } | undefined;
 
   constructor(control: Controls, say: (text: string) => void, now: () => number = Date.now) {
     this.#control = control;
@@ -106,7 +107,7 @@ export class Saboteur {
   #freezeReserveAgent({ entries, frozenId }: Sight): void {
     if (!this.#hasJustDone('reservation', FROZEN.orderId, entries)) return;
     this.#hit('freeze', 'reserve-stock', frozenId, (pid) => {
-      this.#frozen = { at: this.#now(), pid, logicalId: functionOf(this.#control, pid) };
+      this.#frozen = { at: this.#now(), pid };
       this.#say(
         `SIGSTOP for the reserve agent of ${FROZEN.orderId}: the stock is reserved, nothing is reported.`,
       );
@@ -127,7 +128,7 @@ export class Saboteur {
    * Kills the supervisor before it can notice the other two faults, because those leases were just renewed.
    */
   #killSupervisor(): void {
-    if (this.supervisorKill !== undefined || busyOf(this.#control, 'supervisor').length === 0) return;
+    if (this.supervisorKill !== undefined || !isSweeping(this.#control)) return;
     this.supervisorKill = { at: this.#now() };
     this.#control.kill('supervisor', 'now');
     this.#say('SIGKILL for the supervisor. Its next tick would come within a minute; here it comes in 3 s.');
@@ -143,11 +144,11 @@ export class Saboteur {
     this.ringSupervisor();
   }
 
-  #thaw({ at: frozenAt, pid, logicalId }: Frozen, reserve: Sight['reserveOfFrozen']): void {
+  #thaw({ at: frozenAt, pid }: Frozen, reserve: Sight['reserveOfFrozen']): void {
     if (this.#thawed === undefined) {
       const takenOver = reserve?.attempts.some(({ number, outcome }) => number === 2 && outcome === 'done');
       if (takenOver !== true) return;
-      this.#thawed = { at: this.#now(), refusedBefore: refusedWrites(this.#control, logicalId) };
+      this.#thawed = { at: this.#now(), refusedBefore: this.#control.refusedReports(pid) };
       this.#control.thaw('reserve-stock');
       this.#say(
         `SIGCONT for the frozen agent of ${FROZEN.orderId}: another attempt has taken over meanwhile.`,
@@ -155,10 +156,16 @@ export class Saboteur {
       return;
     }
     const { at, refusedBefore } = this.#thawed;
-    if (busyOf(this.#control, logicalId).includes(pid)) return;
-    const refused = refusedWrites(this.#control, logicalId) - refusedBefore;
+    if (isBusy(this.#control, pid)) return;
+    const endedAt = (this.#thawed.endedAt ??= this.#now());
+    const refused = this.#control.refusedReports(pid) - refusedBefore;
+    if (refused === 0 && this.#now() - endedAt < LINES_WITHIN_MS) return;
     this.freeze = { at: frozenAt, thawedAt: at, refused };
-    this.#say(`The thawed agent tried to write ${this.freeze.refused} times, and was refused.`);
+    this.#say(
+      refused > 0
+        ? 'The thawed agent reported, and its report was refused.'
+        : 'No report of the thawed agent was refused.',
+    );
   }
 
   /** Whether the external service has done the order's work but not yet answered. */
@@ -168,23 +175,17 @@ export class Saboteur {
   }
 }
 
-const plain = (name: string): string => name.toLowerCase().replaceAll('-', '');
+/** Whether a supervisor is at work. */
+const isSweeping = (control: Controls): boolean =>
+  control
+    .functions()
+    .some(
+      ({ logicalId, processes }) =>
+        logicalId.includes('Supervisor') && processes.some(({ state }) => state === 'busy'),
+    );
 
-function busyOf(control: Controls, name: string): number[] {
-  const states = control.functions().filter(({ logicalId }) => plain(logicalId).includes(plain(name)));
-  return states.flatMap(({ processes }) =>
-    processes.filter(({ state }) => state === 'busy').map(({ pid }) => pid),
-  );
-}
-
-/** The process's function, which several agents may share. */
-const functionOf = (control: Controls, pid: number): string =>
-  control.functions().find(({ processes }) => processes.some((one) => one.pid === pid))?.logicalId ?? '';
-
-/** How many writes of the function the state store has refused so far. */
-function refusedWrites(control: Controls, logicalId: string): number {
-  return control
-    .calls()
-    .filter(({ caller, service }) => caller === logicalId && service === 'dynamodb')
-    .reduce((sum, { errors }) => sum + errors, 0);
-}
+/** Whether the process is at work, whichever function it serves: several agents may share one. */
+const isBusy = (control: Controls, pid: number): boolean =>
+  control
+    .functions()
+    .some(({ processes }) => processes.some((one) => one.pid === pid && one.state === 'busy'));

@@ -11,8 +11,7 @@ import { type Api, apiAt, type Execution, hasEnded, type ExternalWorld, external
 import { REPLY_AFTER_MS, Saboteur } from './faults.ts';
 import { report } from './report.ts';
 import { FROZEN, KILLED, type Scenario, SCENARIOS } from './scenarios.ts';
-import type { LocalCloud } from 'steadfast/testing';
-import { setStage } from './setup.ts';
+import { type DemoStage, setStage } from './setup.ts';
 import { type Table, tableOn } from './table.ts';
 
 const HELP = `Usage: npm run demo [-- --port <n>] [--keep]
@@ -57,16 +56,17 @@ async function main(): Promise<number> {
       console.log('\nInterrupted: stopping the local cloud and the outside world.');
       interrupt.abort();
       void starting.then(
-        (started) => started.stop().finally(() => process.exit(130)),
+        (started) => started.cloud.stop().finally(() => process.exit(130)),
         () => process.exit(130),
       );
     });
   }
   const starting = setStage({ port: Number(values.port), say: table.say, signal: interrupt.signal });
   let keep = values.keep;
-  const cloud = await starting;
+  const stage = await starting;
+  const { cloud } = stage;
   try {
-    const ok = await perform(cloud, table);
+    const ok = await perform(stage, table);
     keep ||= !ok;
     if (keep) console.log(`Tables, logs and ledger of this run: ${cloud.folder}`);
     return ok ? 0 : 1;
@@ -75,10 +75,10 @@ async function main(): Promise<number> {
   }
 }
 
-async function perform(cloud: LocalCloud, table: Table): Promise<boolean> {
+async function perform({ cloud, refusedReports }: DemoStage, table: Table): Promise<boolean> {
   const api = apiAt(cloud.url);
   const world = externalWorldAt(cloud.environment['WORLD_URL'] ?? '');
-  const saboteur = new Saboteur(cloud, table.say);
+  const saboteur = new Saboteur({ ...cloud, refusedReports }, table.say);
   await misbehave(world);
   table.say(`Starting ${SCENARIOS.length} orders at once at ${cloud.url} …`);
   const ids = await Promise.all(SCENARIOS.map(({ orderId }) => api.start(orderOf(orderId))));

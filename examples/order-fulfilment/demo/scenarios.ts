@@ -31,7 +31,7 @@ export interface Kill {
 export interface Freeze {
   readonly at: number;
   readonly thawedAt: number;
-  /** Writes of the thawed process that the state store refused. */
+  /** How many reports of the thawed process were refused. */
   readonly refused: number;
 }
 
