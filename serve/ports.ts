@@ -21,7 +21,7 @@ import {
   WORKFLOW_PAUSE,
 } from '../lib/aws/dynamo-side-records.ts';
 import { dynamoStore } from '../lib/aws/dynamo-store.ts';
-import { createMeter, metered, type Meter, type MeterOptions } from '../lib/aws/metrics.ts';
+import { createMeter, type Meter, type MeterOptions } from '../lib/aws/metrics.ts';
 import { DEFAULT_WAKE_SHARDS } from '../lib/aws/names.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
 import { serviceLogger, tellAll } from '../lib/aws/telemetry.ts';
@@ -105,7 +105,6 @@ export function serverPorts({ client, findAtRisk, retentionMs, ...parts }: PortP
 const nothing = (): void => undefined;
 const SILENT: Meter = {
   note: nothing,
-  sent: nothing,
   swept: nothing,
   open: nothing,
   audited: nothing,
@@ -151,7 +150,7 @@ export class Telemetries {
   }
 }
 
-/** The same ports for one role, so that its notes and messages are counted separately. */
+/** The same ports for one role, so that its notes are counted separately. */
 export function withTelemetry<P extends Ports>(ports: P, { logger, meter }: Telemetry): P {
   const lines = tellAll(logger);
   // While no write succeeds, every due evaluation fails at each sweep; `unkept-writes.ts` reports that once.
@@ -163,5 +162,5 @@ export function withTelemetry<P extends Ports>(ports: P, { logger, meter }: Tele
       if (!isSaid(note.detail)) lines.note(note, origin);
     },
   };
-  return { ...ports, queue: metered(ports.queue, meter), log };
+  return { ...ports, log };
 }

@@ -55,8 +55,9 @@ const GB = 1_000_000_000;
 /** The bytes of a record of a chain of five with 100 B a step, without the indexes, which add a third. */
 const RECORD_BYTES = 400;
 const WITH_INDEXES = 1.33;
-/** Read units per MB, with eventual consistency. */
+/** Read units per MB, with eventual consistency, and of a query that finds nothing. */
 const UNITS_A_MB = 128;
+const UNITS_A_QUERY = 0.5;
 /** A table with fewer records is small, and read hourly (`lib/supervisor/audit.ts`). */
 const SMALL_TABLE = 50_000;
 const RUNS_A_DAY = 96;
@@ -66,11 +67,19 @@ const NEVER_IDLE = 4;
 const CALLED_SECONDS = 10;
 /** How long a second supervisor runs: it finds the first one and exits. */
 const LOOK_SECONDS = 0.5;
+/** A count of what is open reads eight shards, and the breaker of each agent. */
+const OPEN_SHARDS = 8;
+/** An idle system is counted less often. */
+const MINUTES_A_COUNT = { busy: 1, idle: 15 } as const;
+/** The log of the two supervisors of a minute, as `bench:cost` counts it in an idle system. */
+const TICK_LOG_BYTES = 1_874;
+/** The processor's time to remove a record (`npm run bench:audit`). */
+const REMOVAL_SECONDS = 0.000_43;
 /**
  * The number of metric names that a deployment without faults writes. Other metrics are charged only for the
  * hours in which their fault occurs.
  */
-export const METRICS = { idle: 9, busy: 15, carriedOn: 1 } as const;
+export const METRICS = { idle: 6, busy: 12, carriedOn: 1 } as const;
 const RECEIPTS_A_MINUTE = 3;
 /** Alarmed metrics besides one for each function of agents. */
 const ALARMED_METRICS = 30;
@@ -91,17 +100,21 @@ export function billOf(settings: BillSettings, use: BillUse): Bill {
   const working = isBusy
     ? MINUTES * (57 + (supervisors - 1) * LOOK_SECONDS)
     : MINUTES * supervisors * LOOK_SECONDS * 0.02 + executions * CALLED_SECONDS;
+  const counts = MINUTES / MINUTES_A_COUNT[isBusy ? 'busy' : 'idle'];
+  const queries = sweeps * wakeShards + counts * (OPEN_SHARDS + agents + 1);
   const lines = {
     steps: BILLED.reduce((sum, what) => sum + units[what] * usd[what], 0) * executions,
     API: units.apiRequests * usd.apiRequests * executions,
     logs: (units.logBytes / GB) * usd.logGb * executions,
     'audit, reads': readMb * UNITS_A_MB * usd.readUnits,
     'audit, removals': steps * usd.writeUnits,
+    'audit, time': ((steps * REMOVAL_SECONDS) / lambda.processorShare) * secondUsd,
     supervisors:
       working * secondUsd +
       MINUTES * supervisors * usd.lambdaRequests +
-      sweeps * wakeShards * usd.readUnits +
-      (isBusy ? MINUTES * RECEIPTS_A_MINUTE * wakeShards * usd.writeUnits : 0),
+      queries * UNITS_A_QUERY * usd.readUnits +
+      (isBusy ? MINUTES * RECEIPTS_A_MINUTE * wakeShards * usd.writeUnits : 0) +
+      ((MINUTES * TICK_LOG_BYTES) / GB) * usd.logGb,
     polling: (agents + 1) * usd.polledQueue,
     metrics:
       (steps > 0 ? METRICS.busy + (functions < agents ? METRICS.carriedOn : 0) : METRICS.idle) * usd.metric,

@@ -10,12 +10,13 @@ import type { RecoverReport } from '../recover.ts';
 import type { ScaleReport } from '../scale.ts';
 import type { SpeedReport } from '../speed.ts';
 import { besidePage } from './beside-page.ts';
+import { METRICS as NAMES } from '../../lib/aws/names.ts';
 import { billOfOneHost, METRICS, MONTHS, monthlyBills, ONE_HOST } from './bill.ts';
 import { barChart } from './chart.ts';
 import { cellsOf, type Verdict } from './limits.ts';
 import type { Machine, Taken } from './machine.ts';
 import { FINDINGS, NOT_MEASURED, oneHostUnderLoad, SINCE, whatTheBillIsMadeOf } from './page-text.ts';
-import { BILLED, PRICES } from './prices.ts';
+import { BILLED, PRICES, withoutEnds, withProvisionedTable } from './prices.ts';
 import { resultOf } from './results.ts';
 import { costVerdicts, recoverVerdicts, scaleVerdicts, speedVerdicts, unmeasured } from './verdicts.ts';
 
@@ -128,13 +129,18 @@ function oneHost({ machine, cases }: OneHost): string {
     `${one.kind}, ${one.payloadBytes} B, ${one.mode === 'atRest' ? 'at rest' : 'under load'}`,
     ...BILLED.map((what) => money(one.parts[what])),
     money(one.usdPerMillionSteps),
+    money(withoutEnds(one.units, one.steps / one.executions)),
+    money(withProvisionedTable(one.units, one.steps / one.executions)),
   ]);
   const untouched = cases
     .filter(({ kind }) => kind === 'chain5')
     .map(({ parts }) => money(parts.writeUnits + parts.readUnits + parts.events));
   return [
     `With all agents in one host (\`hosting: 'shared'\`), which carries an execution on from step to step, \`-- --one-host\`. ${taken(machine)}`,
-    tableOf(['one host', ...HEADS_OF_ONE_HOST, 'sum'], rows),
+    tableOf(
+      ['one host', ...HEADS_OF_ONE_HOST, 'sum', 'ends not announced', 'table provisioned, 70 % used'],
+      rows,
+    ),
     oneHostUnderLoad(span(untouched)),
   ].join('\n\n');
 }
@@ -158,7 +164,7 @@ function bill({ cases, oneHost: hosted }: CostReport): string {
   };
   return [
     '## The whole bill',
-    `\`npm run bench:bill\`: a month at defaults with four agents, in chains of five at rest, 100 B a step: settings × counts × prices of ${PRICES.asOf}. The other services' sums leave out the functions that do the work; Express keeps no execution beyond five minutes. Metrics are those that a month without faults writes, ${METRICS.busy} of 40; any other costs up to $0.30, by the hours in which its fault occurs.`,
+    `\`npm run bench:bill\`: a month at defaults with four agents, in chains of five at rest, 100 B a step: settings × counts × prices of ${PRICES.asOf}. The other services' sums leave out the functions that do the work; Express keeps no execution beyond five minutes. Metrics are those that a month without faults writes, ${METRICS.busy} of ${Object.keys(NAMES).length}; any other costs up to $0.30, by the hours in which its fault occurs.`,
     tableOf(
       ['$ a month', ...MONTHS.map(([what]) => what), ...(shared === undefined ? [] : [ONE_HOST])],
       [
@@ -201,7 +207,7 @@ function speed({ single, load, core, onAws, machine }: SpeedReport): string {
     ),
     `The decision core alone: ${core.decisionsPerSecond.toLocaleString('en')} decisions/s, ${(core.nsEach / 1_000).toFixed(1)} µs each, ${core.decisionsPerExecution} an execution of five steps. \`npm run bench:profile\` shows where the processor time of a function goes.`,
     SINCE,
-    `On AWS some ${onAws.msPerStep} ms lie between the end of a step's work and the begin of the next one's: a write, a message (published p50), a read, a write (assumed).`,
+    `On AWS some ${onAws.msPerStep} ms lie between the end of a step's work and the begin of the next one's: a write, a message (published p50), a read, a write (assumed); in a host, without the message, ${3 * PRICES.latencyMs.dynamodb}.`,
   ].join('\n\n');
 }
 

@@ -14,6 +14,8 @@ interface Prices {
   readonly usd: Readonly<
     Record<
       | Billed
+      | 'provisionedWriteHour'
+      | 'provisionedReadHour'
       | 'apiRequests'
       | 'logGb'
       | 'storageGbMonth'
@@ -85,6 +87,23 @@ export function dollars(units: Units, steps: number): Dollars {
 }
 
 export const total = (parts: Dollars): number => Object.values(parts).reduce((sum, part) => sum + part, 0);
+
+/** The price if no end is announced: without the event, and the write that records that it was sent. */
+export const withoutEnds = (units: Units, steps: number): number =>
+  total(dollars({ ...units, writeUnits: units.writeUnits - units.events, events: 0 }, steps));
+
+/** Units in an hour of a provisioned unit of which 70 % is used, as `billing: { provisioned }` aims at. */
+const UNITS_AN_HOUR = 3_600 * 0.7;
+
+/** The price with a provisioned table. */
+export function withProvisionedTable(units: Units, steps: number): number {
+  const { writeUnits, readUnits, provisionedWriteHour, provisionedReadHour } = PRICES.usd;
+  const { writeUnits: writes, readUnits: reads, ...others } = dollars(units, steps);
+  const share = (hour: number, unit: number): number => hour / UNITS_AN_HOUR / unit;
+  const ofTable =
+    writes * share(provisionedWriteHour, writeUnits) + reads * share(provisionedReadHour, readUnits);
+  return ofTable + Object.values(others).reduce((sum, part) => sum + part, 0);
+}
 
 export const logDollars = (units: Units, steps: number): number =>
   (units.logBytes / GIGABYTE / steps) * MILLION * PRICES.usd.logGb;

@@ -4,15 +4,16 @@
  * Owns: which note is which metric. Does not own: the metrics' names (`names.ts`),
  * the log lines (`telemetry.ts`).
  *
- * A line costs no call. All metrics have one dimension, the deployment, because CloudWatch charges for each
- * combination. The agent's name is a field of the line, for queries. A deployment that needs metrics by
- * workflow or by agent gets separate lines for them (`detailed-metrics.ts`).
+ * A line costs no call. CloudWatch charges for each metric and each combination of dimensions, in hours in
+ * which it is written. So all metrics have one dimension, the deployment, and a count of none is not written.
+ * The agent's name is a field of the line, for queries. A deployment that needs metrics by workflow or by
+ * agent gets separate lines for them (`detailed-metrics.ts`).
  */
 
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import type { Note } from '../core/decisions/decision.ts';
 import { CANARY, isBuiltIn } from '../core/plan/built-in.ts';
-import type { Log, Queue } from '../core/ports.ts';
+import type { Log } from '../core/ports.ts';
 import type { OpenNow } from './open-now.ts';
 import { detailedMeter } from './detailed-metrics.ts';
 import { type DetailBy, type MetricName, METRICS, METRICS_NAMESPACE } from './names.ts';
@@ -81,7 +82,6 @@ export interface Sweeps {
 }
 
 export interface Meter extends Log {
-  readonly sent: (messages: number) => void;
   readonly swept: (sweeps: Sweeps) => void;
   readonly open: (now: OpenNow) => void;
   /** Call when a run of the audit is over. */
@@ -141,12 +141,16 @@ export function createMeter(options: MeterOptions): Meter {
       count(values);
       detailed.add(values, note, origin);
     },
-    sent: (messages) => count({ Messages: messages }),
-    swept: ({ made, oldestOverdueMs, failed }) =>
-      add({ Sweeps: made, OldestOverdue: oldestOverdueMs, EvaluationsFailed: failed }),
+    swept: ({ made, oldestOverdueMs, failed }) => {
+      add({ Sweeps: made, OldestOverdue: oldestOverdueMs });
+      if (failed > 0) count({ EvaluationsFailed: failed });
+    },
     open: ({ incidents, entries, breakers }) =>
       add({ OpenIncidents: incidents, OpenEntries: entries, OpenBreakers: breakers }),
-    audited: ({ removed, ageMs }) => add({ Audits: 1, LeftoversRemoved: removed, AuditAge: ageMs }),
+    audited: ({ removed, ageMs }) => {
+      add({ AuditAge: ageMs });
+      if (removed > 0) count({ LeftoversRemoved: removed });
+    },
     flush: () => {
       detailed.flush();
       for (const [name, value] of counts) add({ [name]: value });
@@ -155,12 +159,3 @@ export function createMeter(options: MeterOptions): Meter {
     },
   };
 }
-
-/** Counts every message sent. */
-export const metered = (queue: Queue, meter: Meter): Queue => ({
-  ...queue,
-  send: async (sends) => {
-    await queue.send(sends);
-    meter.sent(sends.length);
-  },
-});

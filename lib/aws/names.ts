@@ -221,8 +221,7 @@ export const METRICS = {
   Adoptions: 'Count',
   StepsDone: 'Count',
   StepsFailed: 'Count',
-  /** Messages sent, and those among them that the supervisor sent because a step was not claimed. */
-  Messages: 'Count',
+  /** Messages that the supervisor sent because a step was not claimed. SQS itself counts all of them. */
   Dispatches: 'Count',
   /** The time from when a piece of work was due until it was claimed. */
   TimeToClaim: 'Milliseconds',
@@ -251,13 +250,12 @@ export const METRICS = {
   EvaluationsFailed: 'Count',
   /** Processes whose clock was further from the store's than allowed, each once a quarter of an hour. */
   ClocksSkewed: 'Count',
-  /** The audit's runs, and the records that it could not read or repair. */
-  Audits: 'Count',
+  /** Records that the audit could not read or repair. */
   RecordsUnaudited: 'Count',
   /** Repairs by the audit: open executions that no sweep would have found, records that were left behind. */
   WakeTimesHealed: 'Count',
   LeftoversRemoved: 'Count',
-  /** The time since the audit's last pass through the whole table ended. */
+  /** The time since the audit's last pass through the whole table ended; each run writes one value. */
   AuditAge: 'Milliseconds',
 } as const;
 export type MetricName = keyof typeof METRICS;

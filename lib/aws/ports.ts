@@ -24,7 +24,7 @@ import { BREAKER, dynamoRecords, OPEN_WAITS, PRESENCE, RATE, WORKFLOW_PAUSE } fr
 import { unlistedStore } from './dynamo-store.ts';
 import { eventBus } from './event-bus.ts';
 import { freshId } from './fresh-id.ts';
-import { createMeter, type Meter, metered } from './metrics.ts';
+import { createMeter, type Meter } from './metrics.ts';
 import { type DetailBy, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WAKE_SHARDS, ENV } from './names.ts';
 import { type AtWork, sqsQueue } from './sqs-queue.ts';
 import { valuesIn } from './s3-values.ts';
@@ -160,13 +160,10 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
     rates: dynamoRecords(dynamo, table, RATE),
     lanes: dynamoLanes(dynamo, table),
     mailboxes: dynamoMailboxes(dynamo, { table, wakeShards: shards }, pause),
-    queue: metered(
-      sqsQueue(transported(new SQSClient(CLIENT)), queues, {
-        ...(atWork === undefined ? {} : { atWork }),
-        isFair: process.env[ENV.fair] !== undefined,
-      }),
-      meter,
-    ),
+    queue: sqsQueue(transported(new SQSClient(CLIENT)), queues, {
+      ...(atWork === undefined ? {} : { atWork }),
+      isFair: process.env[ENV.fair] !== undefined,
+    }),
     announcer: eventBus(events, fromEnvironment(ENV.bus)),
     events,
     presences: dynamoRecords(dynamo, table, PRESENCE),

@@ -138,7 +138,8 @@ export class Alarms extends Construct {
     return this.silent('AuditSilent', MISSED_AUDITS, {
       alarmDescription:
         'Three runs of the audit in a row did not finish, so an execution that lost its wake time would stay lost. Check the errors of the audit function, and that its rule is enabled.',
-      metric: metricOf('Audits', { period: audit.runEvery }),
+      // Each run writes one value.
+      metric: metricOf('AuditAge', { statistic: Stats.SAMPLE_COUNT, period: audit.runEvery }),
     });
   }
 
@@ -169,7 +170,14 @@ export class Alarms extends Construct {
       this.raise('EvaluationsFailing', {
         alarmDescription:
           'For 15 minutes the supervisor has failed to evaluate an execution. Its log entry evaluation-failed names the execution.',
-        metric: metricOf('EvaluationsFailed', { period: FIVE_MINUTES }),
+        // A count of none is not written. Without FILL, CloudWatch would pass over the periods that lack it,
+        // and take failures long apart for failures in a row.
+        metric: new MathExpression({
+          label: 'evaluations that failed',
+          expression: 'FILL(failed, 0)',
+          usingMetrics: { failed: metricOf('EvaluationsFailed', { period: FIVE_MINUTES }) },
+          period: FIVE_MINUTES,
+        }),
         bad: 3,
       }),
       this.raise('ClockSkewed', {

@@ -90,7 +90,7 @@ function healthy(props: DashboardProps): IWidget[] {
         ...ends.map((name) => metricOf(name)),
         metricOf('StepsDone'),
         metricOf('Sweeps'),
-        metricOf('Audits'),
+        metricOf('AuditAge', { statistic: Stats.SAMPLE_COUNT, label: 'Audits' }),
       ],
       setPeriodToTimeRange: true,
       width: THIRD,
@@ -225,20 +225,7 @@ function costs({ metricOf, agents, scheduler, supervisor, table }: DashboardProp
     ),
   ] as const;
   return [
-    new GraphWidget({
-      title: 'Messages for each step done',
-      left: [
-        new MathExpression({
-          label: 'messages / step',
-          expression: 'messages / steps',
-          usingMetrics: { messages: metricOf('Messages'), steps: metricOf('StepsDone') },
-        }),
-      ],
-      right: [metricOf('Messages'), metricOf('StepsDone')],
-      leftYAxis: { min: 0 },
-      width: THIRD,
-      height: HEIGHT,
-    }),
+    ...messagesOfSteps(metricOf, agents),
     graph(
       'Capacity of the table',
       [
@@ -251,5 +238,35 @@ function costs({ metricOf, agents, scheduler, supervisor, table }: DashboardProp
       'Time of functions, ms',
       functions.map(([label, one]) => one.metricDuration({ label, statistic: Stats.SUM })),
     ),
+  ];
+}
+
+/** How many messages a step takes, by what SQS counts, which costs nothing. */
+function messagesOfSteps(metricOf: MetricMaker, agents: readonly AgentFunction[]): GraphWidget[] {
+  const sent = Object.fromEntries(
+    agents.map(({ queue }, at) => [`sent${at}`, queue.metricNumberOfMessagesSent()]),
+  );
+  const ids = Object.keys(sent);
+  if (ids.length === 0) return [];
+  const steps = metricOf('StepsDone');
+  const messages = new MathExpression({
+    label: 'messages',
+    expression: `SUM([${ids.join(', ')}])`,
+    usingMetrics: sent,
+  });
+  const each = new MathExpression({
+    label: 'messages / step',
+    expression: 'messages / steps',
+    usingMetrics: { messages, steps },
+  });
+  return [
+    new GraphWidget({
+      title: 'Messages for each step done',
+      left: [each],
+      right: [messages, steps],
+      leftYAxis: { min: 0 },
+      width: THIRD,
+      height: HEIGHT,
+    }),
   ];
 }

@@ -8,9 +8,11 @@ import {
   METRICS,
   monthlyBills,
 } from '../../bench/parts/bill.ts';
+import type { CostReport } from '../../bench/cost.ts';
 import { PRICES, type Units } from '../../bench/parts/prices.ts';
+import { resultOf } from '../../bench/parts/results.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
-import { createMeter, type Meter, metered } from '../../lib/aws/metrics.ts';
+import { createMeter, type Meter } from '../../lib/aws/metrics.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 
 const units: Units = {
@@ -53,6 +55,11 @@ test('a month has no line below nothing, and an idle one no steps', () => {
   expect(bills[0]?.lines).toMatchObject({ steps: 0, API: 0, logs: 0, 'audit, reads': 0 });
 });
 
+test('an idle month of supervisors costs what bench:cost counts', () => {
+  const [idle] = (resultOf('cost') as CostReport).situations!.list;
+  expect(monthlyBills(units)[0]!.lines['supervisors']).toBeCloseTo(idle!.usd, 2);
+});
+
 test('removals are writes, and another supervisor and another function cost more', () => {
   const { lines } = withSettings({});
   expect(lines['audit, removals']).toBeCloseTo(use.steps * PRICES.usd.writeUnits, 9);
@@ -72,12 +79,12 @@ test('one host has one alarmed function, and a metric of what it carries on', ()
 });
 
 /** The names of the metrics that are written. */
-async function metricsOf(act: (meter: Meter) => Promise<void>): Promise<readonly string[]> {
+async function metricsOf(removed: number, act: (meter: Meter) => Promise<void>): Promise<readonly string[]> {
   const lines: string[] = [];
   const meter = createMeter({ deployment: 'd', fields: {}, onLine: (line) => void lines.push(line) });
   meter.swept({ made: 1, oldestOverdueMs: 0, failed: 0 });
   meter.open({ incidents: 0, entries: 0, breakers: 0 });
-  meter.audited({ removed: 0, ageMs: 1 });
+  meter.audited({ removed, ageMs: 1 });
   await act(meter);
   meter.flush();
   const written = lines.map(
@@ -94,7 +101,7 @@ async function metricsOf(act: (meter: Meter) => Promise<void>): Promise<readonly
 }
 
 test('a month without faults is charged for the metrics that roles write in it', async () => {
-  expect(await metricsOf(async () => undefined)).toHaveLength(METRICS.idle);
+  expect(await metricsOf(0, async () => undefined)).toHaveLength(METRICS.idle);
   const agents = ['a', 'b', 'c', 'd', 'e'].map((name) => anAgent(name));
   const chain5 = workflow('chain5', { input: anyObject, within: '1h' }, (w) => {
     let last = w.step('s0', agents[0]!, {});
@@ -102,11 +109,10 @@ test('a month without faults is charged for the metrics that roles write in it',
       if (at > 0) last = w.step(`s${at}`, agent, { before: last.output });
   });
   const work = Object.fromEntries(agents.map(({ spec }) => [spec.name, { execute: async () => ({}) }]));
-  const names = await metricsOf(async (meter) => {
+  const names = await metricsOf(5, async (meter) => {
     const h = harness(chain5, work, 1, (world) => ({
       ...world,
       log: { note: (note, origin) => meter.note(note, origin) },
-      queue: metered(world.queue, meter),
     }));
     expect((await h.run((await h.begin()).id)).execution.status).toBe('succeeded');
     meter.note({ what: 'carried-on' });

@@ -1,7 +1,14 @@
 /** Computes the billed units and their list price for a known sequence of calls. */
 
 import { between, type Reading, unitsOf } from '../../bench/parts/meter.ts';
-import { dollars, PRICES, rivals, total } from '../../bench/parts/prices.ts';
+import {
+  dollars,
+  PRICES,
+  rivals,
+  total,
+  withoutEnds,
+  withProvisionedTable,
+} from '../../bench/parts/prices.ts';
 
 const call = (operation: string, service: string, calls: number, capacityUnits = 0, errors = 0) => ({
   caller: 'SteadfastAgentsEcho',
@@ -56,6 +63,17 @@ describe('units on the wire', () => {
     expect(parts.writeUnits).toBeCloseTo((25 / 10) * 0.625);
     expect(parts.sqsRequests).toBeCloseTo((13 / 10) * 0.4);
     expect(total(parts)).toBeGreaterThan(parts.writeUnits + parts.sqsRequests);
+  });
+
+  it('cost a write and an event less if no end is announced, and less by the hour than by use', () => {
+    const units = unitsOf(between(NOTHING, AFTER), 5);
+    const sum = total(dollars(units, 10));
+    expect(sum - withoutEnds(units, 10)).toBeCloseTo((0.625 + 1) / 10);
+    // 0.00065 an hour of 2,520 units used is 0.258 a million.
+    expect(sum - withProvisionedTable(units, 10)).toBeCloseTo(
+      2.5 * (0.625 - 0.258) + 1 * (0.125 - 0.0516),
+      2,
+    );
   });
 });
 

@@ -46,18 +46,18 @@ it('counts nothing of what the code of authors writes', async () => {
   const prometheus = new Prometheus();
   let ours = '';
   const meter = meterOf((line) => (ours = line), { role: 'agent', agent: 'pay' });
-  meter.sent(1);
+  meter.note({ what: 'dispatched', executionId: 'e' });
   meter.flush();
   for (const line of [
     'a log line',
     '{"level":"INFO"}',
     ours.replace('"Namespace":"Steadfast"', '"Namespace":"Shop"'),
-    ours.replaceAll('"Messages"', '"constructor"'),
+    ours.replaceAll('"Dispatches"', '"constructor"'),
     ours.replace('"service":"Shop-1"', '"service":7'),
   ])
     prometheus.line(line);
   expect((await answered(prometheus)).lines).toEqual(['']);
   prometheus.line(`${ours.replace('"agent":"pay"', '"agent":"a\\"}\\nsteadfast_up{"')}\n`);
   const { lines } = await answered(prometheus);
-  expect(lines).toContain('steadfast_messages_total{deployment="Shop-1",role="agent"} 1');
+  expect(lines).toContain('steadfast_dispatches_total{deployment="Shop-1",role="agent"} 1');
 });

@@ -71,7 +71,7 @@ test('Prometheus reads what its functions have measured', async () => {
   const read = async (): Promise<string> => (await fetch(`${cloud.url}/metrics`)).text();
   // A function writes its line after its answer.
   while (!/^steadfast_attempts_total\{deployment="[^"]+",role="agent"[^}]*\} [1-9]/m.test(await read()));
-  expect(await read()).toContain('# TYPE steadfast_messages_total counter');
+  expect(await read()).toContain('# TYPE steadfast_steps_done_total counter');
 });
 
 test('answers that AWS loses and calls that it refuses change nothing of the end', async () => {

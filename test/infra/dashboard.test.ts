@@ -63,6 +63,17 @@ describe('the dashboard', () => {
     });
   });
 
+  test('divides the messages of all agents’ queues by the steps', () => {
+    const graph = widgets.find(({ properties }) => properties['title'] === 'Messages for each step done')!;
+    const metrics = graph.properties.metrics!;
+    const expressions = metrics.flatMap(([first]) => (first as { expression?: string }).expression ?? []);
+    expect(expressions).toEqual(
+      expect.arrayContaining(['messages / steps', 'SUM([sent0, sent1, sent2, sent3])']),
+    );
+    const ofQueues = metrics.filter(([namespace]) => namespace === 'AWS/SQS');
+    expect(ofQueues.map(([, name]) => name)).toEqual(Array.from({ length: 4 }, () => 'NumberOfMessagesSent'));
+  });
+
   // Names and causes are in the table; the API shows them.
   test.each([
     [
@@ -74,15 +85,21 @@ describe('the dashboard', () => {
     ['how many ended other than well', ['Failed', 'Compensated', 'Canceled']],
     ['whose service is away', ['OpenBreakers', 'BreakersOpened']],
     ['whether it is slow', ['TimeToClaim', 'TimeToDetect', 'TimeToRecover']],
-    ['whether the audit runs', ['Audits']],
-    ['what it costs', ['Messages', 'StepsDone']],
+    ['whether the audit runs', ['AuditAge']],
+    ['what it costs', ['StepsDone']],
   ])('answers what the first view of the console does: %s', (_, names) => {
     expect(drawn('Steadfast').map(([name]) => name)).toEqual(expect.arrayContaining(names));
   });
 
   test('has of each agent the depth and the age of its queue, and in a saved query of the logs who fails', () => {
     const queues = new Set(drawn('AWS/SQS').map(([name]) => name));
-    expect(queues).toEqual(new Set(['ApproximateAgeOfOldestMessage', 'ApproximateNumberOfMessagesVisible']));
+    expect(queues).toEqual(
+      new Set([
+        'ApproximateAgeOfOldestMessage',
+        'ApproximateNumberOfMessagesVisible',
+        'NumberOfMessagesSent',
+      ]),
+    );
     const [saved] = reader.ofType('AWS::Logs::QueryDefinition').map(({ Properties }) => Properties);
     expect(saved?.['QueryString']).toMatch(/sum\(StepsFailed\).*sum\(BreakersOpened\).* by agent/);
     expect(widgets.map(({ properties }) => String(properties['markdown']))).toContainEqual(

@@ -34,9 +34,9 @@ function idleCounts(
 }
 
 test.each([
-  [4, 'own', 4, 10.5],
-  [60, 'own', 60, 30.8],
-  [60, 'shared', 1, 24.9],
+  [4, 'own', 4, 9.6],
+  [60, 'own', 60, 30],
+  [60, 'shared', 1, 24.1],
 ] as const)(
   'an idle month of %d agents, hosting %s, is what queues, alarms and dashboard cost',
   (agents, hosting, functions, mostUsd) => {

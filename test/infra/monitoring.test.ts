@@ -124,8 +124,8 @@ describe('alarms', () => {
     (auditEvery, period, lateMs) => {
       const changed = new Reader(makeStack(auditEvery === undefined ? {} : { tuning: { auditEvery } }));
       expect(named('AuditSilent', changed).Properties).toMatchObject({
-        MetricName: 'Audits',
-        Statistic: 'Sum',
+        MetricName: 'AuditAge',
+        Statistic: 'SampleCount',
         Period: period,
         EvaluationPeriods: 3,
         Threshold: 1,
@@ -201,6 +201,15 @@ describe('alarms', () => {
       Protocol: 'email',
       Endpoint: 'on-call@example.com',
     });
+  });
+
+  test('of evaluations that fail take a period without data for one without failures', () => {
+    const { Properties } = named('EvaluationsFailing');
+    expect((Properties['Metrics'] as { Expression?: string }[])[0]!.Expression).toBe('FILL(failed, 0)');
+    expect(watchedBy(named('EvaluationsFailing')).map(({ MetricName }) => MetricName)).toEqual([
+      'EvaluationsFailed',
+    ]);
+    expect(Properties).toMatchObject({ EvaluationPeriods: 3, DatapointsToAlarm: 3, Threshold: 1 });
   });
 
   test('of the failure rate wait for ten ends, and count what was undone as failed', () => {

@@ -63,9 +63,10 @@ test('half the floor pays from half the steps on', () => {
   expect(five.usd).toBeCloseTo(28.47, 2);
 });
 
-test('a unit by use has the price of the whole bill', () => {
-  const { writeUnits: write, readUnits: read } = PRICES.usd;
+test('a unit has the price of the whole bill, by use and by the hour', () => {
+  const { writeUnits: write, readUnits: read, provisionedWriteHour, provisionedReadHour } = PRICES.usd;
   expect(UNIT_USD.onDemand).toEqual({ write, read });
+  expect(UNIT_USD.provisionedHour).toEqual({ write: provisionedWriteHour, read: provisionedReadHour });
 });
 
 test.each<[string, () => unknown, string]>([

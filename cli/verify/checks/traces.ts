@@ -34,7 +34,6 @@ const EMITTED: readonly MetricName[] = [
   'Undos',
   'Unknowns',
   'StepsDone',
-  'Messages',
   'IncidentsOpened',
 ];
 
