@@ -14,6 +14,7 @@ import {
   type Verdict,
 } from '../../lib/core/plan/agent.ts';
 import type { AgentStage, AgentStep, Plan, PlanStep, Stage } from '../../lib/core/plan/plan.ts';
+import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 import { type Host, planOf, type Process } from './process.ts';
@@ -75,14 +76,19 @@ const later = (stage: Stage): Stage =>
 interface Job {
   readonly at: number;
   readonly wedges: boolean;
+  /** No probe of it can ever tell. */
+  readonly isMute: boolean;
   state: 'running' | 'done' | 'never' | 'stopped';
 }
 
 const ACCEPTED_SHARE = 0.85;
 const NEVER_SHARE = 0.2;
-const WEDGED_SHARE = 0.15;
+const WEDGED_SHARE = 0.2;
+const MUTE_SHARE = 0.04;
 const SAYS_SHARE = 0.5;
 const UNSURE_SHARE = 0.1;
+/** In seconds; the first is shorter than allowed. */
+const WISHES_S = [1, 5, 30, 120] as const;
 /** The share of processes that freeze after the answer has arrived. */
 const FROZEN_SHARE = 0.65;
 const FREEZES_MS = 400;
@@ -102,6 +108,8 @@ interface Request {
 export class Jobs {
   readonly #choice: Choice;
   readonly #jobs = new Map<string, Job>();
+  readonly #wishes = new Map<string, { readonly askAfter?: number }>();
+  readonly #named = new WeakMap<Process, AttemptContext>();
 
   constructor(choice: Choice) {
     this.#choice = choice;
@@ -115,13 +123,13 @@ export class Jobs {
     if (known === undefined || known.state === 'never' || known.state === 'stopped') {
       if (!choice.chance(ACCEPTED_SHARE)) {
         const { now } = host.events;
-        this.#jobs.set(idempotencyKey, { at: now, wedges: false, state: 'done' });
+        this.#jobs.set(idempotencyKey, { at: now, wedges: false, isMute: false, state: 'done' });
         return undefined;
       }
       this.#begin(host, request);
     } else if (known.state !== 'running') return undefined;
     return choice.chance(SAYS_SHARE)
-      ? accepted({ token: `job-${idempotencyKey}`, askAfter: choice.pick([5, 20, 60]) })
+      ? accepted({ token: `job-${idempotencyKey}`, askAfter: choice.pick([5, 20, 60, 300]) })
       : accepted();
   }
 
@@ -137,6 +145,7 @@ export class Jobs {
     const job: Job = {
       at: events.now,
       wedges: choice.chance(WEDGED_SHARE),
+      isMute: choice.chance(MUTE_SHARE),
       state: 'running',
     };
     this.#jobs.set(request.ctx.idempotencyKey, job);
@@ -174,13 +183,37 @@ export class Jobs {
   asked({ events }: Host, idempotencyKey: string): Verdict<never> | undefined {
     const choice = this.#choice;
     const job = this.#jobs.get(idempotencyKey);
+    this.#wishes.delete(idempotencyKey);
     if (job?.state !== 'running') return undefined;
-    if (choice.chance(UNSURE_SHARE)) return { verdict: 'cannot-tell', reason: 'status 501' };
+    if (job.isMute || choice.chance(UNSURE_SHARE)) return { verdict: 'cannot-tell', reason: 'status 501' };
     const progress = job.wedges ? 0 : events.now - job.at;
-    return running({
-      ...(choice.chance(0.9) ? { progress } : {}),
-      ...(choice.chance(0.3) ? { askAfter: choice.pick([5, 30, 120]) } : {}),
-    });
+    const wish = choice.chance(0.3) ? { askAfter: choice.pick(WISHES_S) } : {};
+    this.#wishes.set(idempotencyKey, wish);
+    return running({ ...(choice.chance(0.9) ? { progress } : {}), ...wish });
+  }
+
+  /** The service's latest wish for the next probe of work in progress; undefined if it has said nothing. */
+  wishOf(idempotencyKey: string): { readonly askAfter?: number } | undefined {
+    return this.#wishes.get(idempotencyKey);
+  }
+
+  /** Notes that a process has got a token, which its report brings. */
+  named(process: Process, ctx: AttemptContext): void {
+    this.#named.set(process, ctx);
+  }
+
+  /** P7 Once a process has handled its message, the token that it was given is in the record. */
+  handled({ external, ledger }: Host, process: Process): void {
+    const named = this.#named.get(process);
+    this.#named.delete(process);
+    const { execution, steps } = (named && external.table.read(named.executionId)) ?? {};
+    const record = named && steps?.[named.step];
+    if (execution === undefined || record?.status !== 'accepted' || record.restarted === true) return;
+    const isOf = effectKeyOf(execution, record.name, record.key) === named?.idempotencyKey;
+    if (isOf && record.attempt === named.attempt && record.accepted?.token === undefined)
+      ledger.violations.push(
+        `P7 ${named.idempotencyKey}: a process has reported a token, and it is not kept`,
+      );
   }
 }
 
@@ -191,6 +224,9 @@ export function freezePastLease(host: Host, process: Process, { executionId, ste
   const freeze = (): false => {
     const record = external.table.read(executionId)?.steps[step];
     const isLeased = record?.leaseUntil !== undefined && record.token === token;
+    // Half of them answer when a probe has already found the work.
+    if (!isLeased && process.frozenUntil > events.now)
+      process.frozenUntil += host.accepting?.pick([0, 2_000]) ?? 0;
     if (!isLeased || faults.healed() || events.now >= process.processDeadlineAt) return false;
     process.frozenUntil = Math.max(process.frozenUntil, events.now + FREEZES_MS);
     events.plan(FREEZES_MS - 1, freeze);

@@ -38,6 +38,7 @@ const TRIES = 60;
 const VAIN_SHARE = 0.1;
 /** The share of answers to questions, high because they have the most kinds. */
 const ANSWER_SHARE = 0.6;
+const APPROVAL_SHARE = 0.95;
 const ANSWERED = new Set<BulkAction>(['resolve', 'approve', 'reject']);
 
 /** The statuses in which each action makes sense. … */
@@ -112,9 +113,9 @@ class Maker {
     const possible = BULK_ACTIONS.filter((action) => this.#meant(action).length > 0);
     const isVain = possible.length === 0 || choice.chance(VAIN_SHARE);
     const answered = isVain ? [] : possible.filter((one) => ANSWERED.has(one));
-    // Approvals are drawn more often, because they are open only for a short time.
-    const answers = answered.flatMap((one) => (one === 'approve' ? [one, one, one] : [one]));
-    const isAnswer = answers.length > 0 && choice.chance(ANSWER_SHARE);
+    // Approvals are answered more often, because they are open only for a short time.
+    const answers = answered.flatMap((one) => (one === 'resolve' ? [one] : [one, one, one]));
+    const isAnswer = answers.length > 0 && choice.chance(answers.length > 1 ? APPROVAL_SHARE : ANSWER_SHARE);
     const action = choice.pick(isAnswer ? answers : isVain ? BULK_ACTIONS : possible);
     const by = callerIn(this.#host);
     // An approval's answer has a mark of its call.

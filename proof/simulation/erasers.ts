@@ -9,20 +9,28 @@
 import { BULK } from '../../lib/core/plan/built-in.ts';
 import type { Erasure } from '../../lib/core/ports.ts';
 import { isSteadfastError } from '../../lib/core/values/errors.ts';
+import { retry } from '../../lib/scheduler/commands.ts';
 import { erase } from '../../lib/scheduler/erase.ts';
 import { seededRandom } from '../../lib/memory/world.ts';
+import { giveOnce } from './operators.ts';
 import { type Choice, choiceOf } from './plans.ts';
 import { call, type Host, portsOf, type Process, processOutside, schedulerFor } from './process.ts';
 
 /** The seed of a separate random stream. */
 const ERASE_STREAM = 0x0e_4a_5e_11;
-const WORLDS_SHARE = 0.06;
+const WORLDS_SHARE = 0.14;
 
 /** The share of executions, ended or not and children included, that this person tries to erase. */
 const ASKED_SHARE = 0.5;
 const CHILD_SHARE = 0.05;
 /** An erasure without an answer is repeated. */
 const AGAIN_MS = 35_000;
+/** The share of erasures whose process dies in the middle, and when. */
+const DIES_SHARE = 0.2;
+const DIES_MS = [40, 600] as const;
+/** The share of failed executions that are retried meanwhile, and when. */
+const RETRIED_SHARE = 0.4;
+const RETRIED_MS = [1, 150] as const;
 /** The share of erased executions that are started again. */
 const REPEATED_SHARE = 0.4;
 
@@ -55,8 +63,11 @@ export function startErasers(host: Host, repeat: (executionId: string) => void):
 
 /** Repeats the call until there is an answer. */
 function eraseOne(host: Host, id: string, repeat: (id: string) => void): void {
-  const { erasing, erasures, events, kinds } = host;
+  const { erasing, erasures, events, faults, kinds } = host;
   const process = processOutside(host);
+  if (!faults.healed() && erasing?.chance(DIES_SHARE) === true)
+    process.processDeadlineAt = events.now + erasing.between(...DIES_MS);
+  retryMeanwhile(host, id);
   const ports = Object.assign(portsOf(host, process), { erasure: erasureFor(host, process) });
   let isAnswered = false;
   const began = erasures.asked(id);
@@ -83,6 +94,16 @@ function eraseOne(host: Host, id: string, repeat: (id: string) => void): void {
     kinds.eraseAgain += 1;
     return eraseOne(host, id, repeat);
   });
+}
+
+/** Retries a failed execution while it is being erased: it is either open again, or gone. */
+function retryMeanwhile(host: Host, id: string): void {
+  const { erasing, events, external } = host;
+  const { status, epoch = 0, parent } = external.table.read(id)?.execution ?? {};
+  if (status !== 'failed' || parent !== undefined || erasing?.chance(RETRIED_SHARE) !== true) return;
+  events.plan(erasing.between(...RETRIED_MS), () =>
+    giveOnce(host, id, `retry-${epoch}`, (to, asked) => retry(to, id, asked)),
+  );
 }
 
 function erasureFor(host: Host, process: Process): Erasure {

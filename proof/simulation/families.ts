@@ -68,23 +68,44 @@ export function standsIn(state: Snapshot, { read, planOf }: Others, ledger: Ledg
  * Until when attempts in a step's child executions, at any depth, may act, except recalled ones and those
  * that never acted.
  */
-export function actsUntilIn(execution: Execution, step: PlanStep, { read, planOf }: Others): number {
+export function actsUntilIn(execution: Execution, step: PlanStep, others: Others): number {
+  // Late acts of a successful round are harmless.
+  const isHarmless = ({ execution: { status } }: Snapshot): boolean =>
+    step.kind === 'child' && step.rounds !== undefined && status === 'succeeded';
+  const acting = childrenOf(execution, step, others.read).filter((child) => !isHarmless(child));
+  return Math.max(0, ...acting.map((child) => actsUntilOf(child, others)));
+}
+
+/** Until when attempts in an execution may act, and in those of its steps. */
+export function actsUntilOf({ execution, steps }: Snapshot, others: Others): number {
   let until = 0;
-  for (const child of childrenOf(execution, step, read)) {
-    // Late acts of a successful round are harmless.
-    if (step.kind === 'child' && step.rounds !== undefined && child.execution.status === 'succeeded')
-      continue;
-    for (const inner of planOf(child.execution.id)?.steps ?? []) {
-      const record = child.steps[inner.name];
-      if (inner.kind === 'agent' && record?.mayHaveActed === true)
-        until = Math.max(
-          until,
-          record.processDeadlineAt + actedAs(inner, record).settleMs,
-          acceptedTill(actedAs(inner, record), record),
-        );
-      if (inner.kind === 'child' || inner.kind === 'map')
-        until = Math.max(until, actsUntilIn(child.execution, inner, { read, planOf }));
-    }
+  for (const inner of others.planOf(execution.id)?.steps ?? []) {
+    const record = steps[inner.name];
+    if (inner.kind === 'agent' && record?.mayHaveActed === true)
+      until = Math.max(
+        until,
+        record.processDeadlineAt + actedAs(inner, record).settleMs,
+        acceptedTill(actedAs(inner, record), record),
+      );
+    if (inner.kind === 'child' || inner.kind === 'map')
+      until = Math.max(until, actsUntilIn(execution, inner, others));
   }
   return until;
+}
+
+/** Until when a lost process of an execution's own steps may act, also after a success and after an end. */
+export function lostActsUntil(plan: Plan | undefined, { steps }: Snapshot): number {
+  const planned = [...(plan?.steps ?? []), ...(plan?.onFailure ?? [])];
+  return Math.max(
+    0,
+    ...planned.map((step) => {
+      const record = steps[step.name];
+      if (step.kind !== 'agent' || record === undefined) return 0;
+      const { attempts, leftOut, mayHaveActed, processDeadlineAt } = record;
+      const acted = actedAs(step, record);
+      const isLost =
+        mayHaveActed || leftOut !== undefined || attempts.some(({ outcome }) => outcome === 'unknown');
+      return Math.max(isLost ? processDeadlineAt + acted.settleMs : 0, acceptedTill(acted, record));
+    }),
+  );
 }

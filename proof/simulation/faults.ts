@@ -59,6 +59,7 @@ export const FAULT_KINDS = [
   'lostValue',
   'jumpedClock',
   'deadSender',
+  'unreached',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 type DrawnKind = (typeof DRAWN_KINDS)[number];

@@ -10,9 +10,10 @@ import { inLane, LANE_STEP } from '../../lib/core/plan/lane.ts';
 import type { LaneStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Lanes } from '../../lib/core/ports.ts';
 import type { Expr } from '../../lib/core/plan/refs.ts';
+import { THROTTLED } from './call-failed.ts';
 import type { Emphasis } from './emphasis.ts';
-import type { OracleLanes } from './oracle-lanes.ts';
 import type { Choice } from './plans.ts';
+import type { Host, Process } from './process.ts';
 
 /** The fault rates in such worlds. */
 export const LANE_RATES: Emphasis['rates'] = {
@@ -72,13 +73,21 @@ const laneOf = (name: string, path: readonly string[], atMost: number, choice: C
   withinMs: choice.pick([2, 10, 60, 180]) * MINUTE_MS,
 });
 
-/** @param reach a call to the store, which takes time and may fail */
+/** The share of the calls to lanes that fail, besides those to any store. */
+const UNREACHED_SHARE = 0.03;
+
+/** @param ask a call to the store, which takes time and may fail */
 export function lanesOf(
-  lanes: Lanes,
-  oracle: OracleLanes,
-  reach: <Answer>(execute: () => Promise<Answer>) => Promise<Answer>,
+  { external: { lanes }, faults, lanes: oracle, laning }: Host,
+  process: Process,
+  ask: <Answer>(execute: () => Promise<Answer>) => Promise<Answer>,
 ): Lanes {
-  const seen = oracle.eyes();
+  const seen = oracle.eyes(process);
+  const reach = <Answer>(execute: () => Promise<Answer>): Promise<Answer> =>
+    ask(() => {
+      if (laning?.chance(UNREACHED_SHARE) === true && faults.strikes('unreached')) throw THROTTLED;
+      return execute();
+    });
   return {
     hash: lanes.hash,
     readLane: (lane) => reach(() => lanes.readLane(lane)),
@@ -87,7 +96,11 @@ export function lanesOf(
         oracle.judgeWrite(lane, seen);
         return lanes.writeLane(lane);
       }),
-    queue: (lane, queued) => reach(() => lanes.queue(lane, queued)),
+    queue: (lane, queued) =>
+      reach(() => {
+        oracle.queues(lane, queued);
+        return lanes.queue(lane, queued);
+      }),
     queued: (lane, limit, cursor) =>
       reach(() => {
         if (cursor === undefined) oracle.looks(lane, seen);

@@ -105,6 +105,7 @@ function deliver(host: Host, send: Send, receives: number): void {
 function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const process = newProcess(host, host.choice.pick(host.emphasis?.processMs ?? PROCESS_MS));
   freezeSome(host, process);
+  if (batch.length === 1) process.message = batch[0]?.send.message;
   // Containers take one message at a time.
   const container = batch.length === 1 ? containerOf(host, process) : undefined;
   const inPart = host.readsInPart ? { recordsARead: 0 } : {};
@@ -127,6 +128,7 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
       .then(
         (result) => {
           handled = result === 'handled';
+          if (handled && batch.length === 1) host.jobs.handled(host, process);
           container?.over();
           if (carries) carried.over(process);
         },
@@ -163,6 +165,7 @@ const neighboursIn = (
   has: carried.has,
   of: async (send) => {
     carried.handed(process, send);
+    process.message = send.message;
     return hosted(send.agent);
   },
 });

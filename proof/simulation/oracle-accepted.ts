@@ -9,7 +9,7 @@
 import type { AgentStep, Plan } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import type { Step } from '../../lib/core/records/state.ts';
+import type { Accepted, Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 
 const CLOCKS_DIFFER_MS = 4_000;
@@ -111,7 +111,11 @@ function judgeAnswer(
   problems: string[],
   known: Step,
   after: Step,
-  { maxNoProgressMs, isTimed }: Pick<AgentStep, 'maxNoProgressMs'> & { readonly isTimed: boolean },
+  {
+    maxNoProgressMs,
+    undo,
+    isTimed,
+  }: Pick<AgentStep, 'maxNoProgressMs' | 'undo'> & { readonly isTimed: boolean },
   kinds: KindCounts,
 ): void {
   const { accepted } = known;
@@ -121,12 +125,17 @@ function judgeAnswer(
     if (after.attempts.length !== known.attempts.length || after.attempt !== known.attempt)
       problems.push(`S9 a probe of '${after.name}', whose work is accepted, counts as an attempt`);
     if ((after.accepted?.asked ?? 0) > 1) kinds.askedTwice += 1;
-    return;
+    return judgeKept(problems, accepted, known, after);
   }
   if (after.status === 'done') kinds.acceptedDone += 1;
-  else if (last?.outcome === 'not-done') kinds.acceptedNever += 1;
-  else if (last?.outcome === 'still-running') {
+  else if (last?.outcome === 'not-done') {
+    kinds.acceptedNever += 1;
+    if ((known.claimedAt ?? 0) < accepted.askFrom)
+      problems.push(`P7 '${after.name}' is never done, by a probe before its first pause was over`);
+  } else if (last?.outcome === 'still-running') {
     kinds.acceptedOver += 1;
+    if (after.status === 'retrying' && undo !== 'none')
+      problems.push(`S10 '${after.name}' goes on while its accepted work acts, which can be undone`);
     const stalledAt =
       maxNoProgressMs === undefined ? Infinity : (accepted.progressAt ?? accepted.at) + maxNoProgressMs;
     const endsAt = Math.min(accepted.untilAt, stalledAt);
@@ -137,4 +146,15 @@ function judgeAnswer(
       );
   } else if (last?.failure?.code !== 'bad-output' && last?.failure?.code !== 'output-too-large')
     problems.push(`S6 '${after.name}' is ${after.status}, and nothing has ended its accepted work`);
+}
+
+/** Judges what is kept of accepted work that a probe has found under way. */
+function judgeKept(problems: string[], before: Accepted, known: Step, { name, accepted }: Step): void {
+  if (before.token !== undefined && accepted?.token === undefined)
+    problems.push(`P7 the token of '${name}' is forgotten`);
+  const isNamed = accepted?.token !== before.token;
+  if (accepted?.at !== before.at && known.restarted !== true && !isNamed)
+    problems.push(`P7 the time of '${name}' begins anew with a probe`);
+  if (accepted?.progress !== before.progress && accepted?.progressAt === before.progressAt)
+    problems.push(`P7 the progress of '${name}' does not count`);
 }

@@ -11,6 +11,7 @@ import { rootOf } from '../../lib/core/values/names.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import type { MemoryTable } from '../../lib/memory/table.ts';
 import type { KindCounts } from './kinds.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
 interface World {
   readonly table: MemoryTable;
@@ -20,6 +21,8 @@ interface World {
   readonly objects: () => readonly string[];
   /** Called to judge and count an execution just before its erasure. */
   readonly goes: (id: string) => void;
+  /** How long an execution's own attempts may still act, in ms. */
+  readonly actsFor: (id: string) => number;
 }
 
 export class OracleErasures {
@@ -38,11 +41,13 @@ export class OracleErasures {
   }
 
   remove(found: Removable): 'removed' | 'conflict' {
-    const { table, kinds, violate, goes } = this.#world;
+    const { table, kinds, violate, goes, actsFor } = this.#world;
     if (found.kind !== 'execution') return table.remove(found);
     const { id, wakeAt, writeId, life } = found.execution;
     if (table.read(id)?.execution.writeId !== writeId) return 'conflict';
     if (wakeAt !== undefined) violate(id, 'E1 it is erased while it is open');
+    const leftMs = actsFor(id);
+    if (leftMs > CLOCKS_DIFFER_MS) violate(id, `E1 it is erased, and may act for ${leftMs} ms`);
     // Judges descendants together with their root.
     const isRoot = found.execution.parent === undefined;
     const all = isRoot ? [...table.ids()].filter((one) => one === id || one.startsWith(`${id}.`)) : [];
@@ -101,7 +106,8 @@ export class OracleErasures {
     const { table, violate } = this.#world;
     for (const found of this.lives.size === 0 ? [] : table.found()) {
       const id = found.kind === 'execution' ? found.execution.id : found.executionId;
-      if (!this.#isErased(found) || this.#underWay.has(rootOf(id))) continue;
+      const isBelow = found.kind === 'execution' && this.#gone.has(found.execution.life);
+      if (!(isBelow || this.#isErased(found)) || this.#underWay.has(rootOf(id))) continue;
       if (!isClaim(found)) violate(nameOf([found]), 'E2 a record is of an execution that was erased');
     }
   }

@@ -41,12 +41,13 @@ export class OracleGroups {
     return [...this.#besideOthers(execution, 'begins'), ...judgeRoundCreated(execution, this.#others)];
   }
 
-  judge(plan: Plan, before: Snapshot, write: Write): string[] {
+  /** @param at true time */
+  judge(plan: Plan, before: Snapshot, write: Write, at: number): string[] {
     const { execution, step } = write;
     const now = execution ?? before.execution;
     if (isOver(now)) this.#remember(now);
     const problems = step === undefined ? [] : this.#judgeStep(plan, before, step, execution);
-    problems.push(...judgeRoundRecalled(before.execution, write, this.#others));
+    problems.push(...judgeRoundRecalled(before.execution, write, this.#others, at));
     judgeRounds(problems, plan, before, write, this.#others, this.#kinds);
     const acts = step?.leaseUntil !== undefined && step.token !== before.steps[step.name]?.token;
     // A try that is following up may be announced while the next one runs.

@@ -15,6 +15,7 @@ import { type Execution, isForward, isTerminal } from '../../lib/core/records/st
 import { applies } from '../../lib/core/step/turn.ts';
 import type { KindCounts } from './kinds.ts';
 import { OracleReminders } from './oracle-reminders.ts';
+import { isSilence } from './oracle-times.ts';
 import { turnOf } from './oracle-turns.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
@@ -88,6 +89,8 @@ export class OracleInbox {
     }
     if (!openIn(asked) && openIn(known)) {
       if (write.step?.name !== asked.step) problems.push(`L1 ${what} is closed beside its step's end`);
+      if (asked.closedBy === 'answer' && write.step !== undefined && isSilence(write.step))
+        problems.push(`L1 ${what} counts as answered, and nobody has answered`);
       // A reminder that was not announced before the end is dropped.
       if (known?.unannounced?.includes('reminded') === true) this.#drop(before.execution, known);
       this.#write(before.execution, asked, 'closed', asked.closedAt ?? 0);

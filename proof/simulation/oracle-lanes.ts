@@ -12,7 +12,9 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import type { MemoryLanes } from '../../lib/memory/lanes.ts';
+import { lostActsUntil } from './families.ts';
 import type { KindCounts } from './kinds.ts';
+import type { Process } from './process.ts';
 
 interface World {
   readonly lanes: MemoryLanes;
@@ -31,7 +33,13 @@ interface Seen {
 }
 
 /** A process's reads of queues, by lane; several, because it may evaluate several executions at once. */
-type Eyes = Map<string, readonly Seen[]>;
+interface Eyes {
+  readonly process: Process;
+  readonly reads: Map<string, readonly Seen[]>;
+  /** The version that it has last written, by lane; and when it has given up a place, by entry. */
+  readonly written: Map<string, number>;
+  readonly left: Map<string, number>;
+}
 
 /** The time from its first effect at a service to its last. */
 interface Span {
@@ -45,6 +53,8 @@ const FIRST = 3;
 /** The longest time to the next check, plus the delays of a process and a sweep. */
 const NEAR_MS = 300_000 + 120_000;
 const CLOCKS_DIFFER_MS = 4_000;
+/** How old a process's read of an execution may be when it writes the lane. */
+const READ_BEFORE_MS = 20_000;
 /** Within this time, a free place is noticed. */
 const SEEN_MS = 900_000;
 
@@ -52,9 +62,14 @@ const OPEN: ReadonlySet<string> = new Set(['running', 'waiting', 'paused']);
 const isSame = (one: LaneEntry, other: LaneEntry): boolean =>
   one.id === other.id && one.life === other.life && one.epoch === other.epoch;
 
+const nameOf = (lane: string, { id, life, epoch }: LaneEntry): string => [lane, id, life, epoch].join('/');
+
 export class OracleLanes {
   readonly #world: World;
   readonly #spans = new Map<string, Span>();
+  readonly #eyes = new WeakMap<Process, Eyes>();
+  /** When an entry was first in its queue. */
+  readonly #queuedAt = new Map<string, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -64,8 +79,21 @@ export class OracleLanes {
     return this.#world.lanes;
   }
 
-  eyes(): Eyes {
-    return new Map();
+  eyes(process: Process): Eyes {
+    const eyes = { process, reads: new Map(), written: new Map(), left: new Map() };
+    this.#eyes.set(process, eyes);
+    return eyes;
+  }
+
+  /** Checks that an execution queues as of its start, or of the retry since which it needs another place. */
+  queues(lane: string, queued: Queued): void {
+    const { execution } = this.#world.read(queued.id) ?? {};
+    const key = nameOf(lane, queued);
+    this.#queuedAt.set(key, this.#queuedAt.get(key) ?? this.#world.now());
+    if (execution?.life !== queued.life || execution.epoch !== queued.epoch) return;
+    const since = execution.retries?.at(-1)?.at ?? execution.startedAt;
+    if (execution.lane?.priority === undefined && queued.place !== since)
+      this.#world.violate(queued.id, `N3 it queues ${since - queued.place} ms before its turn`);
   }
 
   #isAlive({ id, life, epoch }: LaneEntry): boolean {
@@ -89,8 +117,8 @@ export class OracleLanes {
     const { lanes } = this.#world;
     const version = lanes.lanes.get(lane)?.version ?? 0;
     const alive = lanes.inQueue(lane).filter((one) => this.#isAlive(one));
-    const before = (seen.get(lane) ?? []).filter((one) => one.version === version);
-    seen.set(lane, [...before, { version, alive }]);
+    const before = (seen.reads.get(lane) ?? []).filter((one) => one.version === version);
+    seen.reads.set(lane, [...before, { version, alive }]);
   }
 
   /**
@@ -98,7 +126,7 @@ export class OracleLanes {
    * not known which read counts.
    */
   #seenBy({ lane, version }: Lane, seen: Eyes): readonly Queued[] {
-    const reads = seen.get(lane) ?? [];
+    const reads = seen.reads.get(lane) ?? [];
     const [first, ...others] = reads.filter((one) => one.version === version - 1);
     const inAll = (one: Queued): boolean =>
       others.every(({ alive }) => alive.some((other) => isSame(one, other)));
@@ -115,7 +143,13 @@ export class OracleLanes {
     const fresh = holders.filter((one) => !known.some((other) => isSame(one, other)));
     if (fresh.length > 0 && holders.length > atMost)
       this.#world.violate(lane, `N1 ${holders.length} hold places of ${atMost}`);
+    seen.written.set(lane, version);
+    for (const one of known.filter((other) => !holders.some((holder) => isSame(holder, other)))) {
+      seen.left.set(nameOf(lane, one), this.#world.now());
+      this.#judgeFree(one);
+    }
     for (const one of fresh) {
+      if (seen.process.frozenUntil === 0) this.#judgePaused(one);
       const place = queue.find((other) => isSame(one, other))?.place;
       const passed = this.#seenBy(record, seen).find(
         (other) =>
@@ -125,6 +159,42 @@ export class OracleLanes {
       );
       if (passed !== undefined) this.#world.violate(one.id, `N3 it is placed before ${passed.id}`);
     }
+  }
+
+  /** Checks that an execution whose place is handed on can no longer act, even by a lost process. */
+  #judgeFree({ id, life, epoch }: LaneEntry): void {
+    const state = this.#world.read(id);
+    if (state?.execution.life !== life || state.execution.epoch !== epoch) return;
+    const leftMs = lostActsUntil(this.#world.planOf(id), state) - this.#world.now();
+    if (leftMs > CLOCKS_DIFFER_MS)
+      this.#world.violate(id, `N1 its place is handed on, and it may act for ${leftMs} ms`);
+  }
+
+  /** Checks that an execution that gets a place is not in a pause of which the process must know. */
+  #judgePaused({ id, life, epoch }: LaneEntry): void {
+    const { execution } = this.#world.read(id) ?? {};
+    if (execution?.status !== 'paused' || execution.life !== life || execution.epoch !== epoch) return;
+    const ms = this.#world.now() - (execution.pauses?.at(-1)?.at ?? 0);
+    if (ms > READ_BEFORE_MS) this.#world.violate(id, `N3 it is placed ${ms} ms after it was paused`);
+  }
+
+  /**
+   * N5 Checks that a process which has given up a place has seen all that were in the queue by then. If
+   * another process has written the lane since, that one may have to.
+   */
+  #judgeRoom(problems: string[], lane: string, own: LaneEntry, leaver: Process | undefined): void {
+    const record = this.#world.lanes.lanes.get(lane);
+    const eyes = leaver && this.#eyes.get(leaver);
+    const at = eyes?.left.get(nameOf(lane, own));
+    if (at === undefined || record === undefined || record.version !== eyes?.written.get(lane)) return;
+    if (record.holders.length >= record.atMost) return;
+    const missed = this.#world.lanes
+      .inQueue(lane)
+      .filter((one) => this.#isAlive(one) && !record.holders.some((holder) => isSame(holder, one)))
+      .filter((one) => (this.#queuedAt.get(nameOf(lane, one)) ?? at) < at);
+    for (const { id } of missed)
+      if ((this.#world.read(id)?.execution.pauses?.at(-1)?.endedAt ?? 0) < at - CLOCKS_DIFFER_MS)
+        problems.push(`N5 it leaves room, and ${id} has queued before and gets no place`);
   }
 
   /** The execution or ancestor with the place. */
@@ -157,7 +227,7 @@ export class OracleLanes {
     this.#spans.set(key, span);
   }
 
-  judge(before: Snapshot, { execution, step }: Write): string[] {
+  judge(before: Snapshot, { execution, step }: Write, writer: Process | undefined): string[] {
     const { kinds } = this.#world;
     const lane = execution?.lane;
     if (execution === undefined || lane === undefined) return [];
@@ -178,7 +248,13 @@ export class OracleLanes {
       this.#judgeNoPlace(problems, execution);
     }
     const isOver = before.execution.wakeAt !== undefined && execution.wakeAt === undefined;
-    if (isOver) this.#judgeForgotten(problems, lane.key);
+    if (!isOver) return problems;
+    this.#judgeForgotten(problems, lane.key);
+    const { id, life } = execution;
+    const own = { id, life, epoch: lane.admitted ?? 0 };
+    this.#judgeRoom(problems, lane.key, own, writer);
+    const { holders = [] } = this.#world.lanes.lanes.get(lane.key) ?? {};
+    if (holders.some((one) => isSame(one, own))) problems.push('N4 it is over, and keeps its place for ever');
     return problems;
   }
 

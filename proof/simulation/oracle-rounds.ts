@@ -11,9 +11,10 @@ import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, hasEnd, type Step } from '../../lib/core/records/state.ts';
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
-import { childrenOf, type Others } from './families.ts';
+import { actsUntilOf, childrenOf, type Others } from './families.ts';
 import type { KindCounts } from './kinds.ts';
 import { bodyOf } from './mail-book.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 import { MARK, wantedRounds } from './rounds.ts';
 
 type Repeated = ChildStep & { readonly rounds: Rounds };
@@ -75,25 +76,30 @@ function judgeRoundMessage(
     problems.push(`M3 round ${id} is given another message than it took`);
 }
 
-/** Judges the recall of a successful round. @param before its record */
+/** Judges the recall of a successful round. @param before its record @param now true time */
 export function judgeRoundRecalled(
   before: Execution,
   { execution }: Write,
-  { read, planOf }: Others,
+  others: Others,
+  now: number,
 ): string[] {
+  const { read, planOf } = others;
   const { parent, status, id } = before;
   if (parent === undefined || status !== 'succeeded' || execution?.status !== 'compensating') return [];
   const around = read(parent.executionId);
   const step = planOf(parent.executionId)?.steps.find(({ name }) => name === parent.step);
   if (around === undefined || !isRepeatedIn(step)) return [];
-  const all = childrenOf(around.execution, step, read).map((one) => one.execution);
-  const later = all.slice(all.findIndex((one) => one.id === id) + 1);
+  const all = childrenOf(around.execution, step, read);
+  const later = all.slice(all.findIndex((one) => one.execution.id === id) + 1);
   const open = later.find(
-    (one) => !hasEnd(one) || one.status === 'succeeded' || one.end?.status === 'succeeded',
-  );
-  return open === undefined
-    ? []
-    : [`S10 round ${id} is taken back while ${open.id}, a later one, is ${open.status}`];
+    ({ execution: one }) => !hasEnd(one) || one.status === 'succeeded' || one.end?.status === 'succeeded',
+  )?.execution;
+  if (open !== undefined)
+    return [`S10 round ${id} is taken back while ${open.id}, a later one, is ${open.status}`];
+  const leftMs = Math.max(0, ...later.map((one) => actsUntilOf(one, others))) - now;
+  return leftMs > CLOCKS_DIFFER_MS
+    ? [`S10 round ${id} is taken back while a later one may act for ${leftMs} ms`]
+    : [];
 }
 
 /** @param before the records of the execution that has the rounds */
@@ -120,6 +126,14 @@ export function judgeRounds(
       problems.push(`S9 a round of '${step.name}' is charged with tries of the one before`);
     if (known?.children?.ended[0]?.status !== 'succeeded')
       problems.push(`S10 a round of '${step.name}' is begun, and no success of the one before is recorded`);
+    if (known?.children?.stop !== undefined)
+      problems.push(`L1 a round of '${step.name}' is begun although its time is over`);
+    if ((from?.left === true || known?.children?.ended[0]?.left === true) && to?.left !== true)
+      problems.push(`S20 a round of '${step.name}' has left something, which the next forgets`);
+    const { restartedAfter = {} } = after.children;
+    for (const [number, version] of Object.entries(known?.children?.restartedAfter ?? {}))
+      if ((restartedAfter[number] ?? 0) < version)
+        problems.push(`S10 '${step.name}' forgets after which end its round ${number} went on`);
   }
   if (to?.compensating !== undefined && to.compensating !== from?.compensating) kinds.roundUndone += 1;
   if (after.status === 'running' && (to?.done ?? 0) > 0 && to?.done === from?.done) {

@@ -292,7 +292,7 @@ export class OracleTimes {
 }
 
 /** Whether the step failed because no answer or message came in time. */
-const isSilence = ({ failure }: Step): boolean =>
+export const isSilence = ({ failure }: Step): boolean =>
   failure?.code === 'no-answer' ||
   failure?.code === 'no-message' ||
   failure?.message.startsWith('it was not answered in time') === true;

@@ -74,7 +74,8 @@ function judgeTries(
   { status, children, changedAt }: Step,
 ): void {
   const sinceAt = turnOf(step, before);
-  const isBegun = known?.status === 'retrying' && status === 'running';
+  const isNextRound = (children?.rounds?.done ?? 0) > (known?.children?.rounds?.done ?? 0);
+  const isBegun = isNextRound || (known?.status === 'retrying' && status === 'running');
   const ends = Object.values(children?.ended ?? {});
   const isGoingOn = known?.status === 'running' && (status === 'retrying' || status === 'waiting');
   const isClean = ends.length > 0 && ends.every(({ clean }) => clean);

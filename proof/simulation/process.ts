@@ -61,7 +61,7 @@ import type { Arrivals } from './oracle-stages.ts';
 import { isIn, type Outages, type Span } from './outages.ts';
 import type { Choice } from './plans.ts';
 import { ProcessStore } from './process-store.ts';
-import { wrongClock } from './wrong-clocks.ts';
+import { skewOf, wrongClock } from './wrong-clocks.ts';
 
 export interface Process {
   /** True time at which the platform kills it; never after its invocation has returned: then it is frozen. */
@@ -71,6 +71,8 @@ export interface Process {
   /** A further error of its clock, until the store's next answer corrects it. */
   readonly wrong?: { ms: number };
   dead: boolean;
+  /** The message that it handles; absent if it has several, or none. */
+  message?: Send['message'] | undefined;
   /** Called where its death is noticed. */
   onDeath?: () => void;
   /** Stopped, not dead: nothing of it runs before this time. */
@@ -182,21 +184,13 @@ export function planOf(host: Host, executionId: string): Plan | undefined {
   return plan;
 }
 
-/** How wrong a clock may be (docs/ALARMS.md). */
-const MAX_SKEW_MS = 2_000;
-
 export const newProcess = (host: Host, lifeMs: number): Process => ({
-  skewMs: host.faults.injects('skewedClock') ? skewOf(host.choice, host.emphasis) : 0,
+  skewMs: host.faults.injects('skewedClock') ? skewOf(host) : 0,
   ...wrongClock(host),
   processDeadlineAt: host.events.now + lifeMs,
   dead: false,
   frozenUntil: 0,
 });
-
-const skewOf = (choice: Choice, emphasis: Emphasis | undefined): number =>
-  emphasis?.clocks === 'extreme'
-    ? choice.pick([-MAX_SKEW_MS, MAX_SKEW_MS])
-    : choice.between(-MAX_SKEW_MS, MAX_SKEW_MS);
 
 const isGone = (host: Host, process: Process): boolean =>
   process.dead || host.events.now >= process.processDeadlineAt;
@@ -325,7 +319,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
       read: (agent) => ask(() => rates.read(agent)),
       write: (record) => ask(() => rates.write(record)),
     };
-    this.lanes = lanesOf(host.external.lanes, host.lanes, ask);
+    this.lanes = lanesOf(host, process, ask);
     this.mailboxes = mailboxesOf(host.mail, process, ask, host.external.file);
     if (values !== undefined) this.largeValues = values.portOf((execute) => call(host, process, execute));
     if (host.bulks !== undefined) this.bulks = host.bulks.portOf(host, process);

@@ -35,6 +35,7 @@ const MESSAGES = ['paid', 'moved'] as const;
 /** The share of the repeated steps whose rounds begin with messages, where some are sent. */
 const RECEIVING_SHARE = 0.5;
 const KEPT_SHARE = 0.6;
+const LOOSE_SHARE = 0.3;
 /** The share of the plans that undo nothing: their failures can be retried. */
 const LEFT_SHARE = 0.08;
 const LATER = /t([2-9]|\d\d+)$/;
@@ -58,11 +59,17 @@ export function withRounds(plan: Plan, choice: Choice, mail?: Choice, depth = 0)
     if (step.kind === 'agent')
       return receiving(repeated(isLeft ? { ...step, undo: 'none' } : step, plan, choice, isLeft), mail);
     return step.kind === 'child' && !hasPoint(step.plan) && step.tolerate !== true
-      ? receiving({ ...step, ...rounds(step, choice) }, mail)
+      ? receiving({ ...step, plan: loose(step.plan, choice), ...rounds(step, choice) }, mail)
       : step;
   });
   return { ...plan, steps };
 }
+
+/** A plan of some rounds: what a stopped one has left may act while the round before it is to be undone. */
+const loose = (plan: Plan, choice: Choice): Plan =>
+  choice.chance(LOOSE_SHARE)
+    ? { ...plan, steps: plan.steps.map((one) => (one.kind === 'agent' ? { ...one, undo: 'none' } : one)) }
+    : plan;
 
 function receiving(step: ChildStep, mail: Choice | undefined): ChildStep {
   if (mail === undefined || step.rounds === undefined || !mail.chance(RECEIVING_SHARE)) return step;

@@ -144,6 +144,8 @@ class Service implements Implementation<unknown, unknown> {
     });
     ctx.progress('asked');
     if (lost) throw new Error('socket hang up');
+    // After its time the answer is not reported.
+    if (taken?.token !== undefined && ctx.timeLeftMs() > 0) this.host.jobs.named(this.process, ctx);
     if (taken !== undefined) return taken;
     // Too large to be kept, just small enough, or twice as large.
     if (faults.injects('largeOutput'))

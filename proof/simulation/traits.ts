@@ -120,7 +120,7 @@ export function traitsOf(seed: number): Traits {
     accepts: choice.chance(0.36),
     hasRates: choice.chance(0.15),
     repeats: choice.chance(0.42),
-    keepsApart: choice.chance(0.2),
+    keepsApart: choice.chance(0.3),
     hasLanes: choice.chance(0.42),
     clocksJump: choice.chance(0.3),
     carriesOn: choice.chance(0.5),

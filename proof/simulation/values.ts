@@ -25,11 +25,13 @@ import {
 } from '../../lib/core/records/large-values.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../../lib/core/records/state.ts';
+import { absentMark, byLife, mayBeGone, verdictOf } from '../../lib/core/supervision/stored-values.ts';
 import type { ValueRef } from '../../lib/core/records/value-ref.ts';
 import { scopeOf } from '../../lib/core/step/turn.ts';
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
 import { seededRandom } from '../../lib/memory/world.ts';
 import { textHash } from '../../lib/memory/text-hash.ts';
+import { THROTTLED } from './call-failed.ts';
 import type { Faults } from './faults.ts';
 import type { KindCounts } from './kinds.ts';
 import { choiceOf } from './plans.ts';
@@ -38,10 +40,18 @@ import { choiceOf } from './plans.ts';
 const ABOVE_BYTES = 24;
 
 /** How often a read in half of the worlds finds that its object is gone, for good. */
-const LOST_SHARE = 0.03;
+const LOST_SHARE = 0.04;
+/** How often a call fails in worlds whose processes share what they know; there it takes no time. */
+const FAILED_SHARE = 0.03;
+/** Half of the lost objects have been replaced by another. */
+const ANOTHER = '{"key":"another"}';
+const isReplaced = (key: string): boolean => key.charCodeAt(key.length - 1) % 2 === 0;
+const RETENTION_MS = 30 * 86_400_000;
 const VALUE_STREAM = 0x10_57_0b;
 
 type Owner = Pick<Execution, 'id' | 'life'>;
+
+type Ask = <Answer>(execute: () => Answer) => Promise<Answer>;
 
 export class WorldValues {
   readonly #objects = new Map<string, string>();
@@ -50,6 +60,10 @@ export class WorldValues {
   /** Erased values: the write of a process that does not know this yet is refused. */
   readonly #erased = new Map<string, string>();
   readonly #storedAt = new Map<string, number>();
+  /** Whether all processes know what each of them has stored, as if one played all roles. */
+  readonly #isShared: boolean;
+  #shared: LargeValues | undefined;
+  readonly #failsNow: () => boolean;
   readonly #now: () => number;
   readonly #isLostNow: () => boolean;
   readonly #kinds: KindCounts;
@@ -65,13 +79,25 @@ export class WorldValues {
     this.#now = now;
     const choice = choiceOf(seededRandom(seed ^ VALUE_STREAM));
     const share = choice.chance(0.5) ? LOST_SHARE : 0;
+    this.#isShared = choice.chance(0.5);
+    this.#failsNow = () => choice.chance(FAILED_SHARE) && faults.strikes('unreached');
     this.#isLostNow = () => share > 0 && choice.chance(share) && faults.strikes('lostValue');
     this.#kinds = kinds;
     this.#violate = violate;
   }
 
   /** @param ask a call of the process */
-  portOf(ask: <Answer>(execute: () => Answer) => Promise<Answer>): LargeValues {
+  portOf(ask: Ask): LargeValues {
+    if (this.#isShared) return (this.#shared ??= this.#portOf(this.#askAtOnce));
+    return this.#portOf(ask);
+  }
+
+  readonly #askAtOnce: Ask = async (execute) => {
+    if (this.#failsNow()) throw THROTTLED;
+    return execute();
+  };
+
+  #portOf(ask: Ask): LargeValues {
     return {
       hash: textHash,
       above: ABOVE_BYTES,
@@ -80,10 +106,11 @@ export class WorldValues {
         ask(() => {
           this.#kinds.valueLoaded += 1;
           const json = this.#objects.get(key);
-          if (json === undefined || !this.#isLostNow()) return json;
-          this.#objects.delete(key);
-          this.#lost.set(key, json);
-          return undefined;
+          if (json !== undefined && this.#isLostNow()) {
+            this.#objects.delete(key);
+            this.#lost.set(key, json);
+          }
+          return this.#objects.get(key) ?? (this.#lost.has(key) && isReplaced(key) ? ANOTHER : undefined);
         }),
     };
   }
@@ -192,13 +219,29 @@ export class WorldValues {
    */
   judgeEnd(states: Iterable<Snapshot>): void {
     const named = new Set<string>();
-    for (const state of states)
-      for (const key of valueKeysIn(state)) {
+    for (const state of states) {
+      this.#judgeMark(state.execution);
+      const keys = valueKeysIn(state);
+      for (const { hash, id } of refsIn([state.execution, state.steps]))
+        if (!keys.some((key) => key.endsWith(`/${hash}/${id}`)))
+          this.#violate(state.execution.id, `V5 it names an object that is not among those kept: ${hash}`);
+      for (const key of keys) {
         named.add(key);
         if (!this.#objects.has(key) && !this.#lost.has(key))
           this.#violate(state.execution.id, `V1 an object is gone: ${key}`);
       }
+    }
     for (const key of this.#objects.keys()) if (!named.has(key)) this.#kinds.valueLeft += 1;
+  }
+
+  /** V5 If a table is restored, the audit removes the marks of the executions that are there again. */
+  #judgeMark(execution: Execution): void {
+    const { id, life } = execution;
+    const now = this.#now();
+    const [marked] = byLife([{ key: absentMark(id, life, now), storedAt: now }]);
+    const isRead = marked !== undefined && mayBeGone(marked, RETENTION_MS, now);
+    if (!isRead || verdictOf(marked, execution, now).kind !== 'unmark')
+      this.#violate(id, 'V5 a mark stays that it is gone');
   }
 }
 
@@ -226,4 +269,12 @@ function stepSeen(step: Step): Step {
   if (children?.rounds?.inputAt === undefined) return seen;
   const { input: _, ...rounds } = children.rounds;
   return { ...seen, children: { ...children, rounds } };
+}
+
+/** All names of objects in records, wherever they stand. */
+function refsIn(value: unknown): ValueRef[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { hash, id, bytes } = value as Partial<ValueRef>;
+  if (hash !== undefined && id !== undefined && bytes !== undefined) return [value as ValueRef];
+  return Object.values(value).flatMap(refsIn);
 }

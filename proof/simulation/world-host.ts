@@ -16,6 +16,7 @@ import { Carried } from './carried.ts';
 import { streamsOf } from './streams.ts';
 import { EventQueue } from './events.ts';
 import type { FileStore } from './file-store.ts';
+import { lostActsUntil } from './families.ts';
 import type { Faults } from './faults.ts';
 import type { KindCounts } from './kinds.ts';
 import { Ledger } from './ledger.ts';
@@ -82,6 +83,16 @@ const mailJudged = (eyes: Eyes, host: () => Host): OracleMail =>
     accepted: (by) => mayDie(host(), by),
   });
 
+const erasuresJudged = (eyes: Eyes, host: () => Host): OracleErasures =>
+  new OracleErasures({
+    ...eyes,
+    objects: () => host().external.values?.keys() ?? [],
+    actsFor: (id) => {
+      const state = eyes.table.read(id);
+      return state === undefined ? 0 : lostActsUntil(planOf(host(), id), state) - host().events.now;
+    },
+  });
+
 const ratesJudged = (seed: number, hasRates: boolean, kinds: KindCounts): OracleRates =>
   new OracleRates(hasRates ? choiceOf(seededRandom(seed ^ RATE_STREAM)) : undefined, kinds);
 
@@ -134,7 +145,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     carried: traits.carriesOn ? carriedJudged(eyes, rates, () => host) : undefined,
     lanes,
     mail: mailJudged(eyes, () => host),
-    erasures: new OracleErasures({ ...eyes, objects: () => host.external.values?.keys() ?? [] }),
+    erasures: erasuresJudged(eyes, () => host),
     plans: new Map(),
     outages: drawOutages(choice, faults, startAt, traits.pausesWhole ? BUSIEST : AGENT_NAMES),
     unread: new Map(),

@@ -24,6 +24,7 @@ import { type FaultMode, type Faults, swarm } from './faults.ts';
 import { noKinds } from './kinds.ts';
 import { retryAtOnce, startOperators } from './operators.ts';
 import { judgeAnswers } from './oracle-answers.ts';
+import { OracleAsked } from './oracle-asked.ts';
 import { judgeAttempt } from './oracle-attempts.ts';
 import { judgeRecall } from './oracle-children.ts';
 import type { Others } from './families.ts';
@@ -78,6 +79,7 @@ export class World {
   readonly #announced = new Map<string, Set<string>>();
   readonly #violations: string[] = [];
   readonly #times = new OracleTimes();
+  readonly #asked = new OracleAsked();
   readonly #inbox: OracleInbox;
   readonly #groups: OracleGroups;
   readonly #points: OraclePoints;
@@ -179,7 +181,7 @@ export class World {
 
   #judgeWrite(id: string, whole: Plan, before: Snapshot, write: Write, after: Snapshot): void {
     const [plan, planAfter] = [planSeen(whole, before.execution), planSeen(whole, after.execution)];
-    const { cast, jumping, kinds, lanes, ledger, running, writers } = this.#host;
+    const { cast, jobs, jumping, kinds, lanes, ledger, running, writers } = this.#host;
     const { now } = this.#host.events;
     const [problems, isLagging]: [string[], boolean] = [[], (writers.writer?.frozenUntil ?? 0) > 0];
     judgeKeys(problems, plan, before, write);
@@ -194,6 +196,7 @@ export class World {
     if (write.step !== undefined) {
       this.#host.order.written(before, write.step);
       this.#host.external.values?.judgeLost(id, before.steps[write.step.name], write.step);
+      this.#asked.judge(problems, plan, before, write.step, { jobs, writer: writers.writer });
       judgeAttempt(problems, plan, before, write.step, { kinds, clocksJump: jumping !== undefined });
       this.#host.rates.judge(problems, plan, before, write.step);
       if (!isLagging) this.#host.breakers.judge(problems, plan, before, write.step);
@@ -220,8 +223,8 @@ export class World {
       ...(isLagging ? [] : judgeRisk(after, write.execution, now)),
       ...judgeRecall(before.execution, write, this.#others),
       ...this.#points.judge(before, write),
-      ...this.#groups.judge(plan, before, write),
-      ...lanes.judge(before, write),
+      ...this.#groups.judge(plan, before, write, now),
+      ...lanes.judge(before, write, writers.writer),
     ])
       this.#violate(id, problem);
   }
@@ -343,10 +346,7 @@ export class World {
     // No judge may get the answer of an index that lags.
     faults.heal();
     this.#addEnds();
-    bulks?.oracle.judgeEnd((bulk) => {
-      const id = `${BULK.name}-${bulk}`;
-      return this.#table.read(id)?.execution.status === 'succeeded';
-    });
+    bulks?.oracle.judgeEnd((of) => this.#table.read(`${BULK.name}-${of}`)?.execution.status === 'succeeded');
     this.#host.erasures.judgeEnd();
     external.values?.judgeEnd(Array.from(this.#table.ids(), (id) => this.#table.read(id) as Snapshot));
     if (this.#traits.startsTogether) this.#violations.push(...judgeList(this.#table));

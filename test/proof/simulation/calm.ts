@@ -71,6 +71,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
     violate: () => undefined,
     objects: () => [],
     goes: () => undefined,
+    actsFor: () => 0,
   }),
   lanes: new OracleLanes({
     lanes: memoryLanes(),

@@ -10,7 +10,7 @@ import { OracleErasures } from '../../../proof/simulation/oracle-erasures.ts';
 const ended = { id: 'e', life: 'l1', version: 1, writeId: 'w', status: 'succeeded' } as unknown as Execution;
 const step = { name: 'a', life: 'l1', version: 1, writeId: 's', changedAt: 1 } as unknown as Step;
 
-function world(execution: Execution = ended) {
+function world(execution: Execution = ended, actsForMs = 0) {
   const table = new MemoryTable();
   const problems: string[] = [];
   const objects: string[] = [];
@@ -20,6 +20,7 @@ function world(execution: Execution = ended) {
     violate: (_, problem) => problems.push(problem),
     objects: () => objects,
     goes: () => undefined,
+    actsFor: () => actsForMs,
   });
   table.create(execution);
   const write = (version: number): string =>
@@ -44,6 +45,12 @@ it('one that was open', () => {
   const { problems, eraseAll } = world({ ...ended, wakeAt: 1 });
   eraseAll();
   expect(problems).toEqual(['E1 it is erased while it is open']);
+});
+
+it('one whose lost attempt may still act', () => {
+  const { problems, eraseAll } = world(ended, 5_000);
+  eraseAll();
+  expect(problems).toEqual(['E1 it is erased, and may act for 5000 ms']);
 });
 
 it('an object that is left, of it and of one below it, and no other', () => {
