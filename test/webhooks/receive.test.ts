@@ -293,6 +293,31 @@ it('is refused where it is declared', () => {
   );
 });
 
+it('a secret that changes again is read again, too', async () => {
+  const clock = { at: NOW };
+  let value = 'the first one';
+  const kept: string[] = [];
+  const receive = receiver({
+    webhooks: [{ name: 'code-host', verify: codeHost.verify }],
+    now: () => clock.at,
+    secretOf: async (_, isFresh) => (isFresh === true ? (value = SECRET) : value),
+    keep: async ({ body }) => void kept.push(body),
+    log: () => undefined,
+  });
+  const post = async (): Promise<number> => {
+    const { headers, body } = codeHost.sends('{}');
+    const header = (name: string) => headers[name];
+    return (await receive({ method: 'POST', path: '/webhooks/code-host', header, body: Buffer.from(body) }))
+      .status;
+  };
+  expect(await post()).toBe(200);
+  value = 'the second one';
+  expect(await post()).toBe(401);
+  clock.at += 10_000;
+  expect(await post()).toBe(200);
+  expect(kept).toHaveLength(2);
+});
+
 it('a changed secret is read again for the next request, but not for each wrong one', async () => {
   const [name, sender, body] = CASES[0]!;
   let reads = 0;

@@ -138,6 +138,13 @@ it('is one of several signatures, and of another scheme none', () => {
   expect(counts(payments, { headers: { 'pay-signature': many }, body: BODY })).toBe(false);
 });
 
+it.each([', ', ' ', ','])('is one of several with %j between them', (between) => {
+  const sent = withHeaders(payments.sends(BODY), (text, name) =>
+    name === 'pay-signature' ? text.split(',').join(between) : text,
+  );
+  expect(counts(payments, sent)).toBe(true);
+});
+
 describe('hmacSha256 refuses', () => {
   const good: HmacOptions = {
     header: 'x-signature',

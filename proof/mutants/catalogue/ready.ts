@@ -7,6 +7,7 @@ const WORK = 'lib/ready/work.ts';
 const OUTCOMES = 'lib/ready/outcomes.ts';
 const outcomes = (test: string): Killer => jest('ready/outcomes', test);
 const requests = (test: string): Killer => jest('ready/requests', test);
+const resent = (test: string): Killer => jest('ready/resent', test);
 const key = (test: string): Killer => jest('ready/idempotency-key', test);
 
 export const READY: readonly Mutant[] = [
@@ -160,6 +161,24 @@ export const READY: readonly Mutant[] = [
     find: 'undoAgain(ending, changes, wishEndsAt(inputs.now, report.retryAfterMs))',
     replace: 'undoAgain(ending, changes, wishEndsAt(inputs.now))',
     killer: jest('kit/asked-pauses', 'before the next undo'),
+  },
+  {
+    id: 'redirected-post-sent-again',
+    rule: 'A redirect by 301, 302 or 303 is followed for GET and HEAD alone.',
+    bug: 'A POST that was answered by 303, because it was done, is sent again to where its result is.',
+    file: SEND,
+    find: '([301, 302, 303].includes(status) && isReading(method))',
+    replace: '[301, 302, 303].includes(status)',
+    killer: resent('that is redirected by'),
+  },
+  {
+    id: 'secret-kept-for-ever',
+    rule: 'A secret is read again after five minutes.',
+    bug: 'A process keeps a secret for as long as it lives, also one that was changed because it was lost.',
+    file: 'lib/ready/secret.ts',
+    find: 'untilAt: Date.now() + KEPT_MS',
+    replace: 'untilAt: Number.POSITIVE_INFINITY',
+    killer: resent('is read again once five minutes have passed'),
   },
   {
     id: 'date-by-own-clock',

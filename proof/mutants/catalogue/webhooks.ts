@@ -118,6 +118,15 @@ export const WEBHOOKS: readonly Mutant[] = [
     killer: signature('a header that the body continues'),
   },
   {
+    id: 'secret-changes-once',
+    rule: 'A secret that changed is read again.',
+    bug: 'A process reads a secret again once in its life: after the next change it refuses every request.',
+    file: RECEIVE,
+    find: 'readAnewAt.set(by, at);',
+    replace: 'readAnewAt.set(by, Number.POSITIVE_INFINITY);',
+    killer: receive('a secret that changes again is read again'),
+  },
+  {
     id: 'get-acts',
     rule: 'GET never acts.',
     bug: 'A request of any method counts.',
