@@ -375,7 +375,7 @@ export function ownExpressions(step: PlanStep): Expr[] {
       return step.show === undefined ? [] : [step.show];
     case 'lane':
       return [step.by];
-    default:
+    case 'receive':
       return [];
   }
 }
