@@ -113,7 +113,7 @@ class Running {
   constructor(call: Call) {
     this.call = call;
     this.untilAt = timeOverAt(call);
-    this.lines = new Lines((said, onFailed) => {
+    this.lines = new Lines(call.agent, (said, onFailed) => {
       this.#say(said, onFailed);
       outbox.flush();
     });

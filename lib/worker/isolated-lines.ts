@@ -1,9 +1,9 @@
 /**
  * The log lines that a process for authors' code sends.
  *
- * Owns: the form of a line and of a thrown value, how many lines a second are sent, and counting the dropped
- * ones: each line takes time of the process that writes it, which serves everybody. Does not own: sending
- * (`isolated-calls.ts`).
+ * Owns: the form of a line and of a thrown value, how many lines of an agent are sent in a second, and
+ * counting the dropped ones: each line takes time of the process that writes it, which serves everybody. Does
+ * not own: sending (`isolated-calls.ts`).
  */
 
 import { inspect } from 'node:util';
@@ -16,7 +16,7 @@ import { failureOf, readable } from '../core/values/failure.ts';
 import { readBack, type Said } from './isolated-words.ts';
 
 const WINDOW_MS = 1_000;
-/** The most lines of a window, of all calls of the process together. */
+/** The most lines of a window, of all calls of an agent in this process together. */
 const MOST_LINES = 1_000;
 /** A window takes no further line once it has this many bytes. */
 const MOST_LINE_BYTES = 4_194_304;
@@ -45,8 +45,14 @@ class LineLimit {
   }
 }
 
-/** Bounds the lines of all calls of this process. */
-const lineLimit = new LineLimit(() => performance.now());
+/** By agent, so that one that fills its log costs no other its lines. */
+const limits = new Map<string, LineLimit>();
+
+function limitOf(agent: string): LineLimit {
+  const limit = limits.get(agent) ?? new LineLimit(() => performance.now());
+  limits.set(agent, limit);
+  return limit;
+}
 
 /** The most characters of such a text that are sent; its receiver keeps fewer. */
 const MOST_WORD = 4_096;
@@ -78,10 +84,12 @@ const shown = (value: unknown): string => inspect(value, { customInspect: false 
 
 /** The lines of one call. */
 export class Lines {
+  readonly #limit: LineLimit;
   readonly #say: (said: Said, onFailed?: (error: unknown) => void) => void;
   #dropped = 0;
 
-  constructor(say: (said: Said, onFailed?: (error: unknown) => void) => void) {
+  constructor(agent: string, say: (said: Said, onFailed?: (error: unknown) => void) => void) {
+    this.#limit = limitOf(agent);
     this.#say = say;
   }
 
@@ -91,7 +99,7 @@ export class Lines {
     message: string,
     fields: Readonly<Record<string, unknown>> | Error = {},
   ): void {
-    if (!lineLimit.hasRoom()) {
+    if (!this.#limit.hasRoom()) {
       this.#dropped += 1;
       return;
     }
@@ -105,17 +113,17 @@ export class Lines {
     try {
       const given = readable(fields) as typeof fields;
       const whole = { ...line, fields: isError(given) ? thrownBy(given) : readBack(given, MOST_LOGGED) };
-      lineLimit.count(whole);
+      this.#limit.count(whole);
       this.#say(whole, asText);
     } catch {
-      lineLimit.count(line);
+      this.#limit.count(line);
       asText();
     }
   }
 
   /** Says how many lines were dropped, if there is room again. */
   flush(): void {
-    if (this.#dropped > 0 && lineLimit.hasRoom()) this.end();
+    if (this.#dropped > 0 && this.#limit.hasRoom()) this.end();
   }
 
   /** Says how many lines were dropped. */
@@ -125,7 +133,7 @@ export class Lines {
     this.#dropped = 0;
     const fields = {
       dropped,
-      allowed: `${MOST_LINES} lines and 4 MB a second, of all agents of its process`,
+      allowed: `${MOST_LINES} lines and 4 MB a second, of all attempts of its agent`,
     };
     this.#say({ kind: 'log', level: 'warn', message: 'log-lines-dropped', fields });
   }

@@ -90,7 +90,7 @@ export const LIMIT_PLACES: readonly (readonly [what: string, file: string, code:
     'lib/core/questions/callback.ts',
     'MAX_SHOWN_CHARS = 500',
   ],
-  ['log lines of a process of agents in `serve`', 'lib/worker/isolated-lines.ts', 'MOST_LINES = 1_000'],
+  ['log lines of an agent in `serve`', 'lib/worker/isolated-lines.ts', 'MOST_LINES = 1_000'],
   ['a text given to `ctx.progress`', 'lib/agent/answer.ts', 'MAX_PROGRESS_CHARS = 200'],
   ['the token of accepted work', 'lib/agent/author-code.ts', 'MAX_TOKEN_CHARS = 1_000'],
   ['between two probes of it, at least', 'lib/core/plan/agent.ts', 'MIN_ASK_AFTER_MS = 5_000'],
