@@ -30,8 +30,8 @@ it.each([MINUTE, 2 * HOUR, 2 * YEAR])('goes on where the clock is set back by %i
   clock.pass(100);
   expect(time.now() - before).toBe(100);
   clock.pass(MINUTE);
-  // Its minute is a little shorter, so that it comes nearer to the machine's clock.
-  expect(time.now() - before).toBeGreaterThanOrEqual(0.95 * MINUTE);
+  // Its minute is a little shorter, so that it comes nearer to the machine's clock; no wait is much longer.
+  expect(time.now() - before).toBeGreaterThanOrEqual(0.995 * MINUTE);
   expect(time.now() - before).toBeLessThan(MINUTE + 100);
   expect(time.aheadMs).toBeLessThan(ms);
   expect(jumps).toEqual([-ms]);
@@ -81,7 +81,7 @@ it('is the machine’s again in the end, and at once when the clock is set right
   const time = new SteadyTime(() => undefined, clock);
   clock.now.wall -= 2 * HOUR;
   time.now();
-  clock.pass(20 * 2 * HOUR);
+  clock.pass(200 * 2 * HOUR);
   expect(time.now()).toBe(clock.now.wall);
   clock.now.wall -= 2 * HOUR;
   const before = time.now();
