@@ -3,6 +3,9 @@
  *
  * Arguments: each agent's name and its file. Does not own: how calls are handled
  * (`lib/worker/isolated-calls.ts`).
+ *
+ * A module may leave an error that nobody catches while others still load: all agents would be without a
+ * process. The server has loaded the same modules and logs it (`stray-errors.ts`).
  */
 
 import type { AgentHandler } from '../lib/agent/handler.ts';
@@ -11,6 +14,8 @@ import { handlerOf } from '../lib/project/package-files.ts';
 import { performCalls } from '../lib/worker/isolated-calls.ts';
 
 process.setSourceMapsEnabled(true);
+const outlive = (): void => undefined;
+for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, outlive);
 const args = process.argv.slice(2);
 const agents = new Map<string, Implementation<unknown, unknown>>();
 const failed: Record<string, string> = {};
@@ -24,3 +29,4 @@ for (let at = 0; at + 1 < args.length; at += 2) {
   }
 }
 performCalls(agents, failed);
+for (const event of ['uncaughtException', 'unhandledRejection']) process.off(event, outlive);

@@ -45,7 +45,6 @@ import { type Database, openDatabase, TABLE_NAME } from './sqlite/client.ts';
 import { auditAlways, supervise } from './supervisor.ts';
 import { saidValues } from './said-values.ts';
 import { JUMP_MS, jumpText, SteadyTime } from './steady-time.ts';
-import { outliveStrays } from './stray-errors.ts';
 import { Tokens } from './tokens.ts';
 import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';
@@ -109,6 +108,7 @@ const VALUES_LAST_MS = 60_000;
 
 class Running {
   readonly #options: ServerOptions;
+  readonly #own: Telemetry;
   readonly #stopping = new AbortController();
   readonly #telemetries: Telemetries;
   readonly #boot = newBoot();
@@ -123,6 +123,7 @@ class Running {
 
   constructor(options: ServerOptions) {
     this.#options = options;
+    this.#own = this.#telemetries.of({ role: 'server' });
     this.#telemetries = new Telemetries(options.isQuiet ?? false, options.onMetrics);
     this.#machine = options.machine ?? MACHINE;
     this.#time = new SteadyTime((byMs, skippedMs) => this.#jumped(byMs, skippedMs), this.#machine);
@@ -131,8 +132,7 @@ class Running {
 
   /** @param byMs below zero: the machine's clock was set back */
   #jumped(byMs: number, skippedMs: number): void {
-    const { logger } = this.#telemetries.of({ role: 'server' });
-    logger.warn('clock-jumped', { ms: byMs, aheadMs: this.#time.aheadMs, detail: jumpText(byMs) });
+    this.#own.logger.warn('clock-jumped', { ms: byMs, aheadMs: this.#time.aheadMs, detail: jumpText(byMs) });
     // Gives the attempts in progress the length of a lease to send heartbeats again.
     if (skippedMs >= JUMP_MS) this.#away(skippedMs);
   }
@@ -150,10 +150,8 @@ class Running {
   }
 
   async start(address: string, tokens: Tokens): Promise<Server> {
-    const { served, port, beside, isOwnProcess } = this.#options;
-    const { logger } = this.#telemetries.of({ role: 'server' });
+    const { served, port, beside } = this.#options;
     const { roles, loop, ...calls } = await this.#roles();
-    if (isOwnProcess === true && this.#areApart) this.#undo.push(outliveStrays(logger));
     const scheduler = schedulerOf(roles, served.workflows, this.#options.notificationSecret !== undefined);
     this.#hostAgents(roles, loop);
     hostBulk(roles, scheduler);
@@ -167,7 +165,7 @@ class Running {
     loops.push(...this.#schedules(scheduler, roles));
     // A failure in a loop is logged, and does not end the server.
     for (const one of loops)
-      one.catch((error: unknown) => logger.error('loop-failed', { detail: sayable(error) }));
+      one.catch((error: unknown) => this.#own.logger.error('loop-failed', { detail: sayable(error) }));
     return {
       url: http.url,
       port: http.port,
@@ -194,7 +192,7 @@ class Running {
 
   async #roles(): Promise<FileCalls & { readonly roles: Roles; readonly loop: LoopClock }> {
     const { served, file, onCommit, listeners = [] } = this.#options;
-    const own = this.#telemetries.of({ role: 'server' });
+    const own = this.#own;
     const onBroken = (error: Error): void => {
       own.logger.error('file-broken', { detail: error.message });
       this.#options.onBroken?.(error);
@@ -276,8 +274,7 @@ class Running {
 
   #workers(loop: LoopClock): Workers {
     const { served, isolate = [], workerMemoryMb: memoryMb = WORKER_MEMORY_MB } = this.#options;
-    const { logger } = this.#telemetries.of({ role: 'server' });
-    const log = (what: string, fields: object): void => logger.warn(what, { ...fields });
+    const log = (what: string, fields: object): void => this.#own.logger.warn(what, { ...fields });
     const settings = { isolate, areApart: this.#areApart, memoryMb, now: loop.now, ran: loop.ran, log };
     const workers = new Workers({ agents: served.agents, ...settings, troubles: this.#troubles });
     this.#undo.push(() => workers.stop());

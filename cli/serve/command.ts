@@ -95,19 +95,21 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
   outliveOutput();
   try {
     // Imported only here, because other commands do not need a server.
-    const [{ startServer }, { loadProject }, { Tokens }, { fetchOf }, { eventSecret, eventTarget }] =
+    const [{ startServer }, { loadProject }, { outliveStrays }, { Tokens }, { fetchOf }, events] =
       await Promise.all([
         import('../../serve/server.ts'),
         import('../../serve/project.ts'),
+        import('../../serve/stray-errors.ts'),
         import('../../serve/tokens.ts'),
         import('../../serve/http.ts'),
         import('../../serve/signed-event.ts'),
       ]);
+    if (flags.agents === 'workers') outliveStrays();
     const { eventsTo: url } = flags;
     const { STEADFAST_EVENTS_SECRET: secret } = io.env;
-    const eventsTo = url && eventTarget(url, secret);
+    const eventsTo = url && events.eventTarget(url, secret);
     const notificationSecret =
-      secret === undefined || secret === '' ? undefined : eventSecret('a callbackUrl', secret);
+      secret === undefined || secret === '' ? undefined : events.eventSecret('a callbackUrl', secret);
     const served = await loadProject(resolve(folder));
     const file = resolve(flags.data);
     makeFolder(dirname(file), flags.data);

@@ -29,12 +29,15 @@ import {
   PULSE_MS,
   type Said,
   type Trouble,
+  unsendableInput,
   type Word,
 } from './isolated-words.ts';
 
 const ABORT_GRACE_MS = 2_000;
 /** How long a start may be silent: a busy machine loads code slowly. */
 const STARTING_MS = 30_000;
+/** An error that a module leaves ends no younger process: the next would leave it, too. */
+const SPARED_MS = 30_000;
 /** A kill is not instant. */
 const KILL_MARGIN_MS = 1_000;
 /** A call's time grows when a pause gives time back; its process is informed of this much or more. */
@@ -54,6 +57,8 @@ export interface ProcessOptions {
   /** Called when the process is dead. */
   readonly onGone: (one: OwnProcess) => void;
 }
+
+type Values = Pick<Call, 'input' | 'output'>;
 
 interface UnderWay {
   readonly number: number;
@@ -79,6 +84,8 @@ export class OwnProcess {
   readonly #gone: Promise<boolean>;
   readonly #underWay = new Map<number, UnderWay>();
   #watching: NodeJS.Timeout | undefined;
+  readonly #bornAt: number;
+  #spared: NodeJS.Timeout | undefined;
   #startedAs: Started | undefined;
   #aliveAt: number;
   #calls = 0;
@@ -92,7 +99,8 @@ export class OwnProcess {
 
   constructor(program: Program, options: ProcessOptions) {
     this.#options = options;
-    this.#aliveAt = options.now();
+    this.#bornAt = options.now();
+    this.#aliveAt = this.#bornAt;
     this.#memoryMb = program.memoryMb ?? Number.POSITIVE_INFINITY;
     this.started = new Promise((over) => {
       this.#onStarted = over;
@@ -136,12 +144,7 @@ export class OwnProcess {
   }
 
   /** Returns the call's answer, or, if the process died, the failure that it died of. Never rejects. */
-  async call(
-    caller: Caller,
-    mode: Mode,
-    ctx: AttemptContext,
-    values: Pick<Call, 'input' | 'output'>,
-  ): Promise<Answered> {
+  async call(caller: Caller, mode: Mode, ctx: AttemptContext, values: Values): Promise<Answered> {
     const { signal } = ctx;
     if (this.#underWay.size === 0) this.#aliveAt = this.#options.now();
     if (!this.isReady) await this.awaited(signal);
@@ -162,12 +165,7 @@ export class OwnProcess {
     return neverBegan({ code: 'process-died', message });
   }
 
-  async #performed(
-    caller: Caller,
-    mode: Mode,
-    ctx: AttemptContext,
-    values: Pick<Call, 'input' | 'output'>,
-  ): Promise<Answered> {
+  async #performed(caller: Caller, mode: Mode, ctx: AttemptContext, values: Values): Promise<Answered> {
     const { executionId, step, attempt, idempotencyKey, accepted, signal } = ctx;
     const number = (this.#calls += 1);
     let settle: (answer: Answered) => void = () => undefined;
@@ -178,16 +176,7 @@ export class OwnProcess {
     this.#watch();
     const known = { executionId, step, attempt, idempotencyKey, ...defined({ accepted }) };
     const call = { number, agent: caller.name, mode, ctx: known, timeLeftMs, ...values };
-    // A value made by the schema may be one that cannot be sent to another process.
-    const unsendable = (error: unknown): void =>
-      settle({
-        kind: 'thrown',
-        mark: 'permanent',
-        name: 'Error',
-        code: 'input-unsendable',
-        message: `its input cannot be sent: ${String(error)}`,
-      });
-    this.#child.say(call satisfies Call, unsendable);
+    this.#child.say(call satisfies Call, (error) => settle(unsendableInput(error)));
     const abort = (): void => {
       this.#child.say({ abort: number }, () => undefined);
       one.timer ??= setTimeout(() => this.#ignored(one), ABORT_GRACE_MS);
@@ -296,8 +285,13 @@ export class OwnProcess {
     one.timer ??= setTimeout(() => this.#faulted(one, why, false), ABORT_GRACE_MS);
   }
 
-  /** Handles a fault of a call that is over, or of an unknown call. */
+  /** Handles a fault of a call that is over, or of no call. */
   #leftOver(agent: string | undefined, why: string): void {
+    const sparedMs = this.#bornAt + SPARED_MS - this.#options.now();
+    if (agent === undefined && this.#options.isShared && sparedMs > 0 && !this.#isClosed) {
+      this.#spared ??= setTimeout(() => this.#leftOver(agent, why), sparedMs).unref();
+      return;
+    }
     this.#close();
     this.#trouble(agent, why);
     this.#endIfAlone();
@@ -371,6 +365,7 @@ export class OwnProcess {
     this.#isEnding = true;
     this.#close();
     clearInterval(this.#watching);
+    clearTimeout(this.#spared);
     const isOver = await this.#child.endPrograms();
     this.#options.onGone(this);
     this.#begun(this.#child.isStarted ? 'died' : 'not-started');

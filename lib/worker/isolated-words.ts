@@ -98,6 +98,15 @@ export const diedOf = (why: string): Answered => ({
   message: `the process of the attempt died: ${why}`,
 });
 
+/** The answer of a call whose input, as the schema has made it, cannot be sent to another process. */
+export const unsendableInput = (error: unknown): Answered => ({
+  kind: 'thrown',
+  mark: 'permanent',
+  name: 'Error',
+  code: 'input-unsendable',
+  message: `its input cannot be sent: ${String(error)}`,
+});
+
 /** The limits of a large value: JSON within them is not read back. */
 const PLAIN: JsonLimits = { ...LARGE_JSON_LIMITS, anyText: true };
 
