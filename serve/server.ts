@@ -17,8 +17,6 @@ import { tellAll } from '../lib/aws/telemetry.ts';
 import { BULK } from '../lib/core/plan/built-in.ts';
 import { refuse, sayable } from '../lib/core/values/errors.ts';
 import { defined } from '../lib/core/values/defined.ts';
-import { issuesInParts } from '../lib/engine/check-in-parts.ts';
-import { inParts } from '../lib/engine/schema.ts';
 import { docsText } from '../lib/project/package-files.ts';
 import type { Scheduler } from '../lib/scheduler/start.ts';
 import { Grace } from '../lib/supervisor/outage.ts';
@@ -80,7 +78,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { host: address = LOOPBACK, tokens = Tokens.none } = options;
   if (address !== LOOPBACK && tokens.size === 0)
     throw new Error(`${address} needs tokens: without them every caller may do anything`);
-  inParts.issues = issuesInParts;
   const running = new Running(options);
   try {
     return await running.start(address, tokens);
@@ -235,6 +232,7 @@ class Running {
       workerTroubles: () => this.#troubles.now(this.#clock.now()),
       startedAt: this.#clock.now(),
       retentionMs: this.#retentionMs,
+      issuesInParts: blocked.checking(served),
     };
     const ports = serverPorts(parts, tellAll(own.logger, own.meter));
     const loop = new LoopClock(this.#clock, (ms) => this.#stood(ms, blocked), this.#machine.elapsed);

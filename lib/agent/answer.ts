@@ -11,18 +11,15 @@
 import type { Agent } from '../core/plan/agent.ts';
 import { DONE_ANYWAY, type Failure, failureOf } from '../core/values/failure.ts';
 import { asJson, copyOf, type Json, type JsonLimits, keptOf, utf8Bytes } from '../core/values/json.ts';
-import type { Ports } from '../core/ports.ts';
 import { Unsendable } from '../core/values/errors.ts';
 import { cut, wellFormed } from '../core/values/text.ts';
-import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
+import { check, jsonLimitsOf, mostValueBytes, type Place } from '../engine/schema.ts';
 import { isLong, turn } from '../engine/long-values.ts';
 
 type Answered = { readonly output: Json } | { readonly failure: Failure };
 
 /** Repairs half a surrogate pair in an answer instead of refusing the answer. */
 const anyText = (place: Place): JsonLimits => ({ ...jsonLimitsOf(place), anyText: true });
-
-type Place = Pick<Ports, 'largeValues'>;
 
 /**
  * The most bytes of a wrong answer, in UTF-8, that a person is shown. The step's record and the incident's
@@ -44,11 +41,11 @@ export async function outputOf(agent: Agent, answer: unknown, place: Place = {})
 
 async function checked(agent: Agent, answer: unknown, place: Place): Promise<Answered> {
   if (answer instanceof Unsendable) return wrong('bad-output', `it cannot be sent: ${answer.message}`);
-  let fitting = await check(agent.output, answer);
+  let fitting = await check(agent.output, answer, place);
   if ('issues' in fitting) {
     // JSON has no undefined keys: a schema that refuses such a key may accept the answer without it.
     const kept = keptOf(answer, jsonLimitsOf(place));
-    if (kept !== answer) fitting = await check(agent.output, kept);
+    if (kept !== answer) fitting = await check(agent.output, kept, place);
   }
   if ('issues' in fitting)
     return wrong('bad-output', `it does not fit the agent's schema: ${fitting.issues}`);

@@ -35,7 +35,7 @@ import { InterruptedError, markOf } from '../core/values/errors.ts';
 import { BUG, bugOf, bugText, isBug } from '../core/values/bug.ts';
 import { defined } from '../core/values/defined.ts';
 import { cut, durationText } from '../core/values/text.ts';
-import { check } from '../engine/schema.ts';
+import { check, type Place } from '../engine/schema.ts';
 import { answerText, outputOf, progressToken } from './answer.ts';
 import type { ProcessBreaker } from './breaker.ts';
 import type { ProcessRate } from './process-rate.ts';
@@ -126,8 +126,8 @@ export interface Task {
   readonly output: Json | undefined;
   /** Why there is no input: nothing is executed. */
   readonly refused?: Failure;
-  /** Where an output that is too large for a record is put. */
-  readonly place?: Pick<Ports, 'largeValues'>;
+  /** Where values are checked, and put if they are too large for a record. */
+  readonly place?: Place;
 }
 
 /** Performs a task, and reports its outcome. Never rejects. */
@@ -141,7 +141,7 @@ export async function perform(worker: Worker, task: Task): Promise<Report> {
         inputRefused: true,
         failure: task.refused,
       };
-    const input = await check(worker.agent.input, task.input);
+    const input = await check(worker.agent.input, task.input, task.place ?? {});
     // Even if a later version of the agent refuses an input, one that was accepted must be probed and undone.
     if ('issues' in input && task.mode === 'execute') return refusedInput(input.issues);
     const value = 'issues' in input ? task.input : input.value;

@@ -58,10 +58,9 @@ function taskOf(ports: Ports, planStep: AgentStep, state: Snapshot, ctx: Attempt
   const isPlanned = record.mode === 'execute' && record.keyInput === undefined;
   const refused = isPlanned ? leftOutIn(planStep.input, state) : undefined;
   const output = outputIn(state, record);
-  const { largeValues } = ports;
   // Copies, so that the author's code cannot change the records that its input comes from.
   const task = { mode: record.mode, ctx, input: copyOf(input), output: copyOf(output) };
-  return { ...task, ...defined({ refused, place: largeValues && { largeValues } }) };
+  return { ...task, place: ports, ...defined({ refused }) };
 }
 
 const modeOf = ({ name }: AgentStep, { steps }: Snapshot): Task['mode'] => (steps[name] as LeasedStep).mode;

@@ -3,6 +3,7 @@
  * contract suite tests both.
  */
 
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { AbortSignalLike } from './plan/agent.ts';
 import type { Bulk, BulkPage, BulkPageResult } from './operators/bulk.ts';
 import type { Bounded, ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
@@ -12,6 +13,7 @@ import type { Note, NoteOrigin, Send, Write } from './decisions/decision.ts';
 import type { Question, InboxKey } from './records/question.ts';
 import type { Away } from './values/away.ts';
 import type { Failure } from './values/failure.ts';
+import type { EarlyIssues } from './values/issues.ts';
 import type { Json } from './values/json.ts';
 import type { News } from './decisions/news.ts';
 import type { ExecutionMessage, Mailbox, SentMessage } from './records/mailbox.ts';
@@ -346,6 +348,17 @@ export interface AwaitedEnd {
   readonly turn: () => Promise<void>;
 }
 
+/**
+ * Checks a long value part by part, so that all other calls have their turn meanwhile.
+ * @param most how many misfits are returned; all are counted
+ * @returns undefined if there are none, or if the parts show nothing
+ */
+export type IssuesInParts = (
+  schema: StandardSchemaV1,
+  value: unknown,
+  most: number,
+) => Promise<EarlyIssues | undefined>;
+
 /** The reason why writes are not kept now. */
 export interface StorageTrouble {
   /** When the first write was not kept. */
@@ -374,6 +387,8 @@ export interface Ports {
   readonly lanes?: Lanes;
   /** @default nothing can be sent to an execution */
   readonly mailboxes?: Mailboxes;
+  /** @default a long value is checked in one go: a function of AWS has one call at a time */
+  readonly issuesInParts?: IssuesInParts;
   /** @default there are no bulk actions */
   readonly bulks?: Bulks;
   /** @default no breaker ever opens */

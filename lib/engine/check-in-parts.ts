@@ -11,9 +11,9 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { IssuesInParts } from '../core/ports.ts';
 import { hasMoreParts } from '../core/values/json-size.ts';
 import { isLong, turn } from './long-values.ts';
-import type { Issues } from './schema.ts';
 
 /** The parts of a schema's `_zod.def`, which Zod documents for libraries. */
 interface Definition {
@@ -48,15 +48,7 @@ function* partsOf(schema: StandardSchemaV1, value: unknown, path: Path): Generat
   else yield [schema, value, path];
 }
 
-/**
- * The misfits of the parts; undefined if there are none, or if nothing is known in advance.
- * @param most how many are returned; all are counted
- */
-export async function issuesInParts(
-  schema: StandardSchemaV1,
-  value: unknown,
-  most: number,
-): Promise<Issues | undefined> {
+export const issuesInParts: IssuesInParts = async (schema, value, most) => {
   if (!isLong(value)) return undefined;
   const first: StandardSchemaV1.Issue[] = [];
   let [count, parts] = [0, 0];
@@ -76,4 +68,4 @@ export async function issuesInParts(
     if (parts % PARTS_A_TURN === 0) await turn();
   }
   return count === 0 ? undefined : { first, count };
-}
+};

@@ -12,10 +12,11 @@ import { MAX_RECORD_VALUE_BYTES, MAX_VALUE_BYTES } from '../core/records/large-v
 import { refuse } from '../core/values/errors.ts';
 import { failureOf, MAX_FAILURE_CHARS } from '../core/values/failure.ts';
 import { asJson, type Json, JSON_LIMITS, type JsonLimits, LARGE_JSON_LIMITS } from '../core/values/json.ts';
-import { type Misfit, misfitOf, misfitText } from '../core/values/issues.ts';
+import { type EarlyIssues, type Misfit, misfitOf, misfitText } from '../core/values/issues.ts';
 import { cut } from '../core/values/text.ts';
 
-type Place = Pick<Ports, 'largeValues'>;
+/** Where a value is checked and stored. */
+export type Place = Pick<Ports, 'largeValues' | 'issuesInParts'>;
 
 /** The longest JSON text of an input or an output. */
 export const mostValueBytes = ({ largeValues }: Place): number =>
@@ -58,21 +59,6 @@ async function settled<Result>(work: Promise<Result>, withinMs: number): Promise
   }
 }
 
-/** Misfits that were found before the whole was checked. */
-export interface Issues {
-  /** The first ones, with their paths in the whole value. */
-  readonly first: readonly StandardSchemaV1.Issue[];
-  readonly count: number;
-}
-
-/**
- * Checks a long value part by part (`check-in-parts.ts`). Set by `serve`, whose process serves everybody; a
- * function of AWS has one call at a time, and a smaller bundle.
- */
-export const inParts: {
-  issues?: (schema: StandardSchemaV1, value: unknown, most: number) => Promise<Issues | undefined>;
-} = {};
-
 /** The most issues that are put into words: a long list of misfits has as many issues. */
 const MAX_NAMED = 100;
 
@@ -83,10 +69,11 @@ const MAX_NAMED = 100;
 export async function check(
   schema: StandardSchemaV1,
   value: unknown,
+  { issuesInParts }: Place,
   withinMs: number = SETTLES_WITHIN_MS,
 ): Promise<Checked> {
   try {
-    const early = inParts.issues && (await inParts.issues(schema, value, MAX_NAMED));
+    const early = await issuesInParts?.(schema, value, MAX_NAMED);
     if (early !== undefined) return misfit(early, value);
     const checked = schema['~standard'].validate(value);
     const result = 'then' in checked ? await settled(checked, withinMs) : checked;
@@ -99,7 +86,7 @@ export async function check(
   }
 }
 
-function misfit({ first, count }: Issues, value: unknown): Checked {
+function misfit({ first, count }: EarlyIssues, value: unknown): Checked {
   const issues = first.map((issue) => misfitOf(issue, value));
   return {
     issues: cut(issues.map(misfitText).join('; '), MAX_FAILURE_CHARS),
@@ -113,12 +100,13 @@ function misfit({ first, count }: Issues, value: unknown): Checked {
  * @throws SteadfastError with this code, and the issues as details
  */
 export async function fitting(
+  place: Place,
   schema: StandardSchemaV1,
   given: unknown,
   code: string,
   what: string,
 ): Promise<unknown> {
-  const checked = await check(schema, given);
+  const checked = await check(schema, given, place);
   if ('value' in checked) return checked.value;
   throw refuse(code, `the ${what}: ${checked.issues}`, checked.details);
 }

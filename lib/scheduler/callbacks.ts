@@ -173,7 +173,8 @@ async function checkedAnswer(
   const workflows = [...scheduler.workflows.values()].map(({ workflow }) => workflow);
   const schema = workflowNamed(workflows, plan.workflow)?.callbacks[name];
   if (schema === undefined) return answer;
-  const value = await fitting(schema, answer.output, 'bad-output', `output does not fit callback '${name}'`);
+  const misfit = `output does not fit callback '${name}'`;
+  const value = await fitting(scheduler.ports, schema, answer.output, 'bad-output', misfit);
   return { kind: 'complete', output: madeJson(value, scheduler.ports, 'bad-output') };
 }
 

@@ -11,10 +11,10 @@
 import type { Workflow } from '../core/plan/workflow.ts';
 import type { ChildInputs } from '../core/ports.ts';
 import { canonicalJson, type Json } from '../core/values/json.ts';
-import { check } from '../engine/schema.ts';
+import { check, type Place } from '../engine/schema.ts';
 
 /** @param workflows those that are started from outside; the workflows that they run are added */
-export function childInputsOf(workflows: readonly Workflow[]): ChildInputs | undefined {
+export function childInputsOf(workflows: readonly Workflow[], place: Place): ChildInputs | undefined {
   const children = new Set<Workflow>();
   const collect = (workflow: Workflow): void => {
     for (const child of workflow.children) {
@@ -31,7 +31,7 @@ export function childInputsOf(workflows: readonly Workflow[]): ChildInputs | und
       schemas ??= new Map([...children].map((child) => [keyOf(child.plan), child.input]));
       const schema = schemas.get(keyOf(plan));
       if (schema === undefined) return undefined;
-      const checked = await check(schema, input);
+      const checked = await check(schema, input, place);
       // If the schema throws, nothing is known about the input.
       return 'issues' in checked && checked.threw !== true ? checked.issues : undefined;
     },

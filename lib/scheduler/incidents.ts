@@ -107,11 +107,13 @@ export async function checkGiven<Given extends Pick<Resolution, 'input' | 'outpu
   }
   if (given.input !== undefined) await checkChildInput(scheduler, plan, record, given.input);
   if (agent === undefined) return given;
+  const { ports } = scheduler;
   const misfit = `does not fit agent '${name}'`;
-  if (given.input !== undefined) await fitting(agent.input, given.input, 'bad-input', `input ${misfit}`);
+  if (given.input !== undefined)
+    await fitting(ports, agent.input, given.input, 'bad-input', `input ${misfit}`);
   if (given.output === undefined) return given;
-  const value = await fitting(agent.output, given.output, 'bad-input', `output ${misfit}`);
-  return { ...given, output: madeJson(value, scheduler.ports, 'bad-input') };
+  const value = await fitting(ports, agent.output, given.output, 'bad-input', `output ${misfit}`);
+  return { ...given, output: madeJson(value, ports, 'bad-input') };
 }
 
 /**

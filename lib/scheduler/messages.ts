@@ -268,8 +268,9 @@ async function acceptedBody(
   const workflows = [...scheduler.workflows.values()].map(({ workflow }) => workflow);
   const schema = workflowNamed(workflows, plan.workflow)?.messages?.[name];
   if (schema === undefined) return body;
-  const value = await fitting(schema, body, 'bad-message', `body does not fit message '${name}'`);
-  const made = madeJson(value, scheduler.ports, 'bad-message', 'the body, as its schema makes it,');
+  const { ports } = scheduler;
+  const value = await fitting(ports, schema, body, 'bad-message', `body does not fit message '${name}'`);
+  const made = madeJson(value, ports, 'bad-message', 'the body, as its schema makes it,');
   refuseLonger('body', bytesOf(made), most);
   return made;
 }

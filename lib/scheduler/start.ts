@@ -73,7 +73,7 @@ export function createScheduler(
     workflow.name,
     { workflow, planHash: ids.hash(canonicalJson(workflow.plan as unknown as Json)) },
   ]);
-  const childInputs = childInputsOf(workflows);
+  const childInputs = childInputsOf(workflows, ports);
   return {
     ports: childInputs === undefined ? ports : { ...ports, childInputs },
     ...ids,
@@ -162,7 +162,7 @@ export async function startOf(
   // Before the schema is called, which may change its input.
   const inputHash = inputHashOf(scheduler, request);
   const misfit = `input does not fit workflow '${workflow.name}'`;
-  const value = await fitting(workflow.input, request.input, 'bad-input', misfit);
+  const value = await fitting(ports, workflow.input, request.input, 'bad-input', misfit);
   const { input, bytes } = acceptedInput(workflow.name, value, ports);
   const { idempotencyKey: key, tags, replaces, callbackUrl, by } = request;
   if (callbackUrl !== undefined && !scheduler.notifies) throw noCallbackUrls();

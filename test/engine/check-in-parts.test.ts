@@ -2,14 +2,10 @@
 
 import * as z from 'zod/mini';
 import { issuesInParts } from '../../lib/engine/check-in-parts.ts';
-import { check, inParts } from '../../lib/engine/schema.ts';
+import { check as checkIn } from '../../lib/engine/schema.ts';
 
-beforeAll(() => {
-  inParts.issues = issuesInParts;
-});
-afterAll(() => {
-  delete inParts.issues;
-});
+const check = (asked: z.ZodMiniType, value: unknown, withinMs?: number) =>
+  checkIn(asked, value, { issuesInParts }, withinMs);
 
 const items = (most: number, odd: (at: number) => boolean): unknown[] =>
   Array.from({ length: most }, (_, at) => (odd(at) ? { sku: at } : { sku: 'a', lines: [at] }));

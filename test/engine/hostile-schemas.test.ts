@@ -24,7 +24,7 @@ it.each([
   ['an issue that cannot be read', { issues: [unreadable] }],
 ])('a schema that answers with %s counts as one that throws', async (_, answer) => {
   const issues = expect.stringContaining('the schema itself threw') as string;
-  expect(await check(answering(answer), 1)).toMatchObject({ issues, threw: true });
+  expect(await check(answering(answer), 1, {})).toMatchObject({ issues, threw: true });
 });
 
 const served = (make: (input: Record<string, unknown>) => unknown) => {

@@ -19,6 +19,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+it('names the schema that blocked its loop', async () => {
+  const client = createClient({ url: server.url });
+  const { executionId } = await client.start('stray', { input: { mistake: 'blocks the loop' } });
+  await server.wrote((lines) =>
+    lines.some((line) => /"loop-blocked".*the input's schema of workflow 'stray'/.test(line)),
+  );
+  expect(await client.waitForEnd(executionId)).toMatchObject({ status: 'succeeded' });
+});
+
 it.each([
   ['forgets an await', 'nothing awaited: Error', /workflows\/stray\/workflow\.ts:\d+/],
   ['throws in a timer', 'nothing caught: Error', /workflows\/stray\/workflow\.ts:\d+/],

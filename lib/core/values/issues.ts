@@ -13,6 +13,13 @@ export interface Misfit {
   readonly message: string;
 }
 
+/** Misfits that were found before the whole value was checked. */
+export interface EarlyIssues {
+  /** The first ones, with their paths in the whole value. */
+  readonly first: readonly StandardSchemaV1.Issue[];
+  readonly count: number;
+}
+
 /** A library's own words, which it uses if the schema's author gave no message. */
 const ITS_OWN = /^(Invalid input\b|Required$|Invalid key: Expected)/;
 const IS_MISSING = 'is missing';
