@@ -7,7 +7,7 @@
  * H1 Without tokens the server accepts only calls from this machine, addressed by its own names (no DNS
  * rebinding), and no page of another origin may write. H2 With tokens, a call without one is refused. The
  * exceptions are `/live` for load balancers, and webhooks, whose senders are identified by their signatures
- * (`webhooks.ts`). H3 A body that is too long is refused before it is parsed.
+ * (`webhooks.ts`). H3 A body that is too long is refused before it is parsed. H4: `connections.ts`.
  */
 
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
@@ -18,6 +18,7 @@ import { MAX_LARGE_BODY_BYTES } from '../lib/api/read-request.ts';
 import { LOCAL } from '../lib/core/values/caller.ts';
 import { isCalledHere, mayWriteHere } from '../local/http/pages.ts';
 import { readBody } from '../local/http/read-body.ts';
+import type { ConnectionLimit } from './connections.ts';
 import { METRICS_TYPE } from './metric-totals.ts';
 import { kindsOf, type TokenHolder, type Tokens } from './tokens.ts';
 
@@ -222,8 +223,14 @@ export interface HttpServer {
 }
 
 /** @throws Error with advice if the address cannot be used */
-export async function listenAt(host: string, port: number, listener: RequestListener): Promise<HttpServer> {
+export async function listenAt(
+  host: string,
+  port: number,
+  listener: RequestListener,
+  limit?: Pick<ConnectionLimit, 'bound'>,
+): Promise<HttpServer> {
   const server = createServer({ noDelay: true }, listener);
+  limit?.bound(server);
   await new Promise<void>((ready, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = `port ${port} is taken: stop the other program, or choose another with --port (0 takes any)`;

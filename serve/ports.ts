@@ -66,6 +66,7 @@ export interface PortParts {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly storageTrouble: () => StorageTrouble | undefined;
+  readonly connectionTrouble: NonNullable<Ports['connectionTrouble']>;
   readonly issuesInParts: NonNullable<Ports['issuesInParts']>;
   readonly away: NonNullable<Ports['away']>;
   readonly workerTroubles: NonNullable<Ports['workerTroubles']>;

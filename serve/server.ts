@@ -26,6 +26,7 @@ import { listenersAsBus } from './announcer.ts';
 import { AwaitedEnds } from './awaited-ends.ts';
 import { BlockedSteps, lineOf } from './blocked.ts';
 import { newBoot } from './boot.ts';
+import { ConnectionLimit } from './connections.ts';
 import { EndingClock } from './ending-clock.ts';
 import { valuesOf } from './folder-values.ts';
 import { type Answers, answersOf, apiListener, dated, type HttpServer, listenAt, LOOPBACK } from './http.ts';
@@ -105,9 +106,9 @@ const VALUES_LAST_MS = 60_000;
 
 class Running {
   readonly #options: ServerOptions;
-  readonly #own: Telemetry;
   readonly #stopping = new AbortController();
   readonly #telemetries: Telemetries;
+  readonly #own: Telemetry;
   readonly #boot = newBoot();
   readonly #machine: MachineTime;
   readonly #time: SteadyTime;
@@ -116,15 +117,17 @@ class Running {
   #stopped: Promise<void> | undefined;
   readonly #grace = new Grace();
   readonly #troubles = new TroubleBook();
+  readonly #connections: ConnectionLimit;
   #timeSkipped: () => void = () => undefined;
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    this.#own = this.#telemetries.of({ role: 'server' });
     this.#telemetries = new Telemetries(options.isQuiet ?? false, options.onMetrics);
+    this.#own = this.#telemetries.of({ role: 'server' });
     this.#machine = options.machine ?? MACHINE;
     this.#time = new SteadyTime((byMs, skippedMs) => this.#jumped(byMs, skippedMs), this.#machine);
     this.#clock = new EndingClock(this.#time.now, () => this.#time.aheadMs);
+    this.#connections = new ConnectionLimit(this.#clock, this.#own.logger);
   }
 
   /** @param byMs below zero: the machine's clock was set back */
@@ -157,7 +160,8 @@ class Running {
     const api = dated(routed, this.#time.now);
     const parts = { now: this.#time.now, metrics: () => this.#telemetries.text() };
     const listeners = { ...beside?.(api), ...this.#webhooks(scheduler) };
-    const http = await listenAt(address, port, byPath(listeners, apiListener(api, tokens, parts)));
+    const listener = byPath(listeners, apiListener(api, tokens, parts));
+    const http = await listenAt(address, port, listener, this.#connections);
     const { loops, resumed } = this.#loops(roles, loop, calls);
     loops.push(...this.#schedules(scheduler, roles));
     // A failure in a loop is logged, and does not end the server.
@@ -188,8 +192,7 @@ class Running {
   }
 
   async #roles(): Promise<FileCalls & { readonly roles: Roles; readonly loop: LoopClock }> {
-    const { served, file, onCommit, listeners = [] } = this.#options;
-    const own = this.#own;
+    const [{ served, file, onCommit, listeners = [] }, own] = [this.#options, this.#own];
     const onBroken = (error: Error): void => {
       own.logger.error('file-broken', { detail: error.message });
       this.#options.onBroken?.(error);
@@ -209,9 +212,8 @@ class Running {
       this.#clock.end();
       database.close();
     });
-    const kept = await LatestTime.keeping(database.client, TABLE_NAME, this.#time, own.logger);
-    latest = kept;
-    this.#undo.push(() => kept.end());
+    latest = await LatestTime.keeping(database.client, TABLE_NAME, this.#time, own.logger);
+    this.#undo.push(() => latest?.end());
     const queue = new MessageQueue();
     const blocked = new BlockedSteps((found) => own.logger.warn('loop-blocked', lineOf(found)));
     const ends = new AwaitedEnds();
@@ -228,11 +230,12 @@ class Running {
       clock: this.#clock,
       random: this.#boot,
       storageTrouble: () => unkept.now() ?? unkeptValues.now(),
+      connectionTrouble: this.#connections.now,
+      issuesInParts: blocked.checking(served),
       away: () => this.#grace.away,
       workerTroubles: () => this.#troubles.now(this.#clock.now()),
       startedAt: this.#clock.now(),
       retentionMs: this.#retentionMs,
-      issuesInParts: blocked.checking(served),
     };
     const ports = serverPorts(parts, tellAll(own.logger, own.meter));
     const loop = new LoopClock(this.#clock, (ms) => this.#stood(ms, blocked), this.#machine.elapsed);

@@ -13,7 +13,7 @@ import type { InboxKey } from '../core/records/question.ts';
 import { defined } from '../core/values/defined.ts';
 import { agentsWaitedFor, atRiskSince, isOverdue, riskNow, riskOf } from '../core/records/risk.ts';
 import type { Execution, RiskReason } from '../core/records/state.ts';
-import type { StorageTrouble } from '../core/ports.ts';
+import type { ConnectionTrouble, StorageTrouble } from '../core/ports.ts';
 import type { LostAttempts, MissingCount } from '../core/records/receipts.ts';
 import { endOf, type WorkerEnds } from '../core/records/worker-ends.ts';
 import type { Scheduler } from '../scheduler/start.ts';
@@ -48,6 +48,7 @@ export interface Facts extends CodeStart {
   readonly now: number;
   readonly clockAheadMs?: number;
   readonly storage?: StorageTrouble;
+  readonly connections?: ConnectionTrouble;
   /** When the execution that has been overdue longest became due; undefined if none is overdue for long. */
   readonly overdueSince?: number;
   readonly sweptAt?: number;
@@ -64,8 +65,7 @@ export interface Facts extends CodeStart {
 
 /** The findings, the worst first. */
 export function findingsOf(facts: Facts): readonly Finding[] {
-  const { now, storage, overdueSince, sweptAt, missing, breakers, atRisk, lost, asked } = facts;
-  const { workerEnds = [] } = facts;
+  const { now, overdueSince, sweptAt, missing, breakers, atRisk, lost, asked, workerEnds = [] } = facts;
   const risks = atRisk.items.map((one) => ({ one, ...riskNow(one, now) }));
   const waitsFor = ({ risk }: Risky): readonly string[] => (risk === undefined ? [] : agentsWaitedFor(risk));
   const held = (agent: string): readonly Execution[] =>
@@ -83,7 +83,7 @@ export function findingsOf(facts: Facts): readonly Finding[] {
     (risky) => !overdue.includes(risky.one) && !waitsFor(risky).some((agent) => named.has(agent)),
   );
   const all: readonly Finding[] = [
-    ...(storage === undefined ? [] : [{ kind: 'storage' as const, ...storage }]),
+    ...ofServer(facts),
     ...(overdueSince === undefined
       ? []
       : [
@@ -124,6 +124,13 @@ export function findingsOf(facts: Facts): readonly Finding[] {
   ];
   return worstFirst(all.map((one) => withClock(withStart(one, facts), facts)));
 }
+
+const ofServer = ({ storage, connections }: Facts): readonly Finding[] => [
+  ...(storage === undefined ? [] : [{ kind: 'storage' as const, ...storage }]),
+  ...(connections === undefined
+    ? []
+    : [{ kind: 'connections' as const, since: connections.since, calls: connections.refused }]),
+];
 
 const OF_CODE: ReadonlySet<Finding['kind']> = new Set(['bug', 'breaker', 'unanswered', 'lost', 'worker']);
 

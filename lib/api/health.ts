@@ -49,7 +49,7 @@ export async function readHealth(
   metrics?: Measured,
   reading?: Promise<Bounded<InboxKey>>,
 ): Promise<{ readonly health: Health; readonly breakers: readonly BreakerOf[]; readonly atRisk: AtRisk }> {
-  const { store, clock, storageTrouble, workerTroubles, startedAt } = scheduler.ports;
+  const { store, clock, storageTrouble, connectionTrouble, workerTroubles, startedAt } = scheduler.ports;
   const now = clock.now();
   const numbers = Array.from({ length: store.shards }, (_, shard) => shard);
   const [pages, left, breakers, atRisk, asked] = await Promise.all([
@@ -74,10 +74,11 @@ export async function readHealth(
   const sweptAt = sweeps.length === 0 ? undefined : Math.max(...sweeps);
   const isOverdue = oldestOverdueMs > OVERDUE_ALARM_MS;
   const overdueSince = isOverdue ? now - oldestOverdueMs : undefined;
-  const storage = storageTrouble?.();
+  const [storage, connections] = [storageTrouble?.(), connectionTrouble?.()];
   const clockAheadMs = clockAhead(scheduler);
   const deployedAt = left.release?.deployedAt;
-  const facts = { now, ...defined({ storage, overdueSince, sweptAt, startedAt, deployedAt, clockAheadMs }) };
+  const known = { storage, connections, overdueSince, sweptAt, startedAt, deployedAt, clockAheadMs };
+  const facts = { now, ...defined(known) };
   const findings = findingsOf({
     ...facts,
     missing,

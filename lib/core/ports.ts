@@ -366,11 +366,19 @@ export interface StorageTrouble {
   readonly failure: Failure;
 }
 
+/** Connections that were refused, because the process may have no more. */
+export interface ConnectionTrouble {
+  readonly since: number;
+  readonly refused: number;
+}
+
 export interface Ports {
   readonly store: Store;
   readonly queue: Queue;
   /** Why writes are not kept now; undefined while they are. @default it is unknown */
   readonly storageTrouble?: () => StorageTrouble | undefined;
+  /** Connections that are refused now; undefined if none is. @default it is unknown */
+  readonly connectionTrouble?: () => ConnectionTrouble | undefined;
   /** Recent periods in which no attempt could go on. @default none, as far as is known */
   readonly away?: () => readonly Away[];
   /** Recent damage that agents did to their processes. @default it is unknown, as on AWS */
@@ -379,6 +387,8 @@ export interface Ports {
   readonly startedAt?: number;
   /** @default every value is in its record, which bounds its size */
   readonly largeValues?: LargeValues;
+  /** @default a long value is checked in one go: a function of AWS has one call at a time */
+  readonly issuesInParts?: IssuesInParts;
   /** Only the role that answers callers has it. */
   readonly erasure?: Erasure;
   /** @default no workflow is ever paused */
@@ -387,8 +397,6 @@ export interface Ports {
   readonly lanes?: Lanes;
   /** @default nothing can be sent to an execution */
   readonly mailboxes?: Mailboxes;
-  /** @default a long value is checked in one go: a function of AWS has one call at a time */
-  readonly issuesInParts?: IssuesInParts;
   /** @default there are no bulk actions */
   readonly bulks?: Bulks;
   /** @default no breaker ever opens */

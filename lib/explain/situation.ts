@@ -32,19 +32,21 @@ export interface Finding {
   /**
    * 'storage': the storage keeps no write, as on a full disk; known on one machine only. 'schedule-off': the
    * supervisors' schedule is disabled; known on this machine only. 'overdue': due work is not evaluated, so
-   * no supervisor is at work. 'missing': the agent is not deployed. 'bug': the agent's code has a bug,
-   * whatever its service does. 'breaker': the agent's service does not answer. 'unanswered': the agent has
-   * answered none of a few calls to act, but no execution waits for it, for example because a probe resolves
-   * each. 'lost': processes of the agent died or sent no heartbeat during an attempt. 'worker': a process
-   * that several agents share has ended because of `agent` or, if that is unknown, one of `oneOf`. 'paused':
-   * an operator has paused the agent's work. 'asked': incidents are open, as far as they were read: `/health`
-   * reads none. 'at-risk': other executions that may not end well or in time; with `agent`, all of them wait
-   * for it.
+   * no supervisor is at work. 'connections': the server refuses connections, because its process may open no
+   * more files; known on one machine only. 'missing': the agent is not deployed. 'bug': the agent's code has
+   * a bug, whatever its service does. 'breaker': the agent's service does not answer. 'unanswered': the
+   * agent has answered none of a few calls to act, but no execution waits for it, for example because a
+   * probe resolves each. 'lost': processes of the agent died or sent no heartbeat during an attempt.
+   * 'worker': a process that several agents share has ended because of `agent` or, if that is unknown, one
+   * of `oneOf`. 'paused': an operator has paused the agent's work. 'asked': incidents are open, as far as
+   * they were read: `/health` reads none. 'at-risk': other executions that may not end well or in time; with
+   * `agent`, all of them wait for it.
    */
   readonly kind:
     | 'storage'
     | 'schedule-off'
     | 'overdue'
+    | 'connections'
     | 'missing'
     | 'bug'
     | 'breaker'
@@ -57,8 +59,8 @@ export interface Finding {
   readonly agent?: string;
   /**
    * When the fault began: the oldest work was due, the schedule was disabled, the service of a breaker began
-   * to fail, the first write was lost, the first incident was opened, the first attempt of a row was lost, or
-   * the first of the executions that wait for an agent became at risk.
+   * to fail, the first write was lost, the first connection was refused, the first incident was opened, the
+   * first attempt of a row was lost, or the first of the executions that wait for an agent became at risk.
    */
   readonly since?: number;
   /** How far the clock of these instants is ahead of its machine's clock, if the latter was set back. */
@@ -84,7 +86,8 @@ export interface Finding {
   /** The person who paused the agent, and the reason. */
   readonly reason?: string;
   /**
-   * How many, at least: calls for 'unanswered' and 'bug', attempts for 'lost', ended processes for 'worker'.
+   * How many, at least: calls for 'unanswered' and 'bug', attempts for 'lost', ended processes for 'worker',
+   * those refused for 'connections'.
    */
   readonly calls?: number;
   /** For 'lost', 'worker' and 'bug': when the latest attempt was lost, or the latest process ended. */
@@ -103,6 +106,7 @@ const ORDER: readonly Finding['kind'][] = [
   'storage',
   'schedule-off',
   'overdue',
+  'connections',
   'missing',
   'bug',
   'breaker',
@@ -175,6 +179,8 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
     `No supervisor is at work: nothing that is due has been evaluated${since(finding, now)}${swept(finding, now)}`,
   'schedule-off': (finding, now) =>
     `The supervisors' schedule ${finding.since === undefined ? 'is' : 'has been'} off${since(finding, now)}${swept(finding, now)}`,
+  connections: (finding, now) =>
+    `The server refused ${counted({ waiting: finding.calls ?? 1 }, 'connection')}${since(finding, now)}`,
   missing: (finding, now) =>
     `${named(finding)} ${finding.since === undefined ? 'is not' : 'has not been'} deployed${since(finding, now)}`,
   bug: (finding, now) =>
@@ -198,6 +204,7 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding, typed: Typed) 
   overdue: () => "see the supervisor's log and its schedule",
   'schedule-off': ({ address = '' }) =>
     `enable it (curl -X POST ${address}/_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, continues without it`,
+  connections: () => 'allow its process more open files (ulimit -n), or let fewer callers wait at once',
   missing: () => 'deploy it again: what waits for it continues within a minute',
   bug: ({ agent = '' }, typed) =>
     `its service is not to blame: deploy a mended version of '${agent}'; what still has attempts left continues by itself, the others: ${typed('list --code bug')}`,

@@ -55,6 +55,14 @@ test.each([
   },
 );
 
+it('refused connections are counted, and hinder no other work', () => {
+  const full: Finding = { kind: 'connections', since: AT, calls: 12 };
+  expect(situationText([full], AT + 60_000)).toBe(
+    'The server refused 12 connections since 2026-07-01 09:30:00Z (1 min); allow its process more open files (ulimit -n), or let fewer callers wait at once.',
+  );
+  expect(verdictOf([full])).toBe('degraded');
+});
+
 it('a storage that keeps no write comes first, and is down', () => {
   const failure = { code: 'DiskFull', message: 'the disk is full' };
   const storage: Finding = { kind: 'storage', since: AT, failure };

@@ -92,6 +92,7 @@ export const LIMIT_PLACES: readonly (readonly [what: string, file: string, code:
   ],
   ['log lines of an agent in `serve`', 'lib/worker/isolated-lines.ts', 'MOST_LINES = 1_000'],
   ['a text given to `ctx.progress`', 'lib/agent/answer.ts', 'MAX_PROGRESS_CHARS = 200'],
+  ['open files of `serve` that are no connections', 'serve/connections.ts', 'LEAST_FREE = 64'],
   ['the token of accepted work', 'lib/agent/author-code.ts', 'MAX_TOKEN_CHARS = 1_000'],
   ['between two probes of it, at least', 'lib/core/plan/agent.ts', 'MIN_ASK_AFTER_MS = 5_000'],
   ['between two probes of it, at most', 'lib/core/plan/agent.ts', 'MAX_ASK_AFTER_MS = 3_600_000'],
