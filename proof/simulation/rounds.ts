@@ -32,8 +32,8 @@ export const ROUND_RATES: Emphasis['rates'] = {
 const REPEATED_SHARE = 0.85;
 /** The names of the messages, as other steps take them. */
 const MESSAGES = ['paid', 'moved'] as const;
-/** The share of the repeated steps whose rounds begin with messages, where some are sent. */
-const RECEIVING_SHARE = 0.5;
+const TRIED_AGAIN_SHARE = 0.7;
+const TRIED_AGAIN = [{ kind: 'retry', attempts: 3, firstMs: 500, maxMs: 2_000 }] as const;
 const KEPT_SHARE = 0.6;
 const LOOSE_SHARE = 0.3;
 /** The share of the plans that undo nothing: their failures can be retried. */
@@ -71,11 +71,15 @@ const loose = (plan: Plan, choice: Choice): Plan =>
     ? { ...plan, steps: plan.steps.map((one) => (one.kind === 'agent' ? { ...one, undo: 'none' } : one)) }
     : plan;
 
+/** Where messages are sent, the rounds of each repeated step begin with them. */
 function receiving(step: ChildStep, mail: Choice | undefined): ChildStep {
-  if (mail === undefined || step.rounds === undefined || !mail.chance(RECEIVING_SHARE)) return step;
+  if (mail === undefined || step.rounds === undefined) return step;
   // Their time is that of each message.
   const { withinMs: _, ...rest } = step;
-  return { ...rest, rounds: { ...step.rounds, ...roundMessages(mail) } };
+  const rounds = { ...step.rounds, ...roundMessages(mail) };
+  // A round that is tried again keeps its message.
+  const isTriedAgain = step.recovery === undefined && mail.chance(TRIED_AGAIN_SHARE);
+  return { ...rest, rounds, ...(isTriedAgain ? { recovery: TRIED_AGAIN } : {}) };
 }
 
 /** The messages that rounds begin with; in some steps the first, too. */

@@ -1,6 +1,6 @@
 /** The judge of a killed server reads the message that a start prints. */
 
-import { resumedText } from '../../../cli/serve/command.ts';
+import { resumedText } from '../../../cli/serve/run.ts';
 import { resumedIn } from '../../../proof/chaos/serve/run.ts';
 
 it.each([
