@@ -12,7 +12,8 @@ const folder = mkdtempSync(join(tmpdir(), 'steadfast-connections-'));
 let server: ServeProcess;
 beforeAll(async () => {
   const hello = join(import.meta.dirname, 'workflows', 'hello');
-  const few = ['sh', '-c', 'ulimit -n 120; exec "$@"', 'sh'];
+  // Loading some hundred modules of source opens more files at once than a build does.
+  const few = ['sh', '-c', 'ulimit -n 256; exec "$@"', 'sh'];
   server = await serveProcess([hello, '--data', join(folder, 'state.db')], {}, few);
 });
 afterAll(async () => {
