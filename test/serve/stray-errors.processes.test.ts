@@ -10,7 +10,7 @@ import { serveProcess, type ServeProcess } from './processes.ts';
 const folder = mkdtempSync(join(tmpdir(), 'steadfast-stray-'));
 let server: ServeProcess;
 beforeAll(async () => {
-  const stray = join(import.meta.dirname, 'stray');
+  const stray = join(import.meta.dirname, 'workflows', 'stray');
   const env = { TEST_WEBHOOK_SECRET: SECRET };
   server = await serveProcess([stray, '--data', join(folder, 'state.db')], env);
 });
