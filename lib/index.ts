@@ -7,14 +7,13 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Duration } from './core/values/duration.ts';
 import {
-  type Accepted,
   type Agent,
   type AgentOptions,
   type AttemptContext,
   declareAgent,
   type Implementation,
-  type Verdict,
 } from './core/plan/agent.ts';
+import type { Accepted, Verdict } from './core/plan/answers.ts';
 import { type AgentHandler, agentHandler } from './agent/handler.ts';
 import type {
   HttpAgentOptions,
@@ -29,17 +28,16 @@ import { declaredSecret, declareHttp } from './ready/http-agent.ts';
 import { relay } from './remote/relay.ts';
 import { checkedKind, type RemoteKind, type RemoteTarget } from './remote/target.ts';
 
-export { accepted, cannotTell, done, notDone, running } from './core/plan/agent.ts';
+export { accepted, cannotTell, done, notDone, running } from './core/plan/answers.ts';
 export type {
-  Accepted,
   AcceptedWork,
   Agent,
   AgentOptions,
   AttemptContext,
   AttemptLog,
   Effect,
-  Verdict,
 } from './core/plan/agent.ts';
+export type { Accepted, Verdict } from './core/plan/answers.ts';
 export type { Duration } from './core/values/duration.ts';
 export { PermanentError, SteadfastError, TransientError } from './core/values/errors.ts';
 export {

@@ -23,6 +23,7 @@ Routes: [HTTP.md](HTTP.md).
 `;
 
 const AGENT = 'lib/core/plan/agent.ts';
+const ANSWERS = 'lib/core/plan/answers.ts';
 const READY = 'lib/ready/declaration.ts';
 const BUILDER = 'lib/author/builder';
 const STEPS = `${BUILDER}/waiting-steps.ts`;
@@ -95,7 +96,7 @@ const called = (path: string, name: string): string => {
 
 function agentPart(): string {
   const verdicts = ['done', 'notDone', 'running', 'cannotTell', 'accepted'].map((name) => {
-    const found = functionIn(AGENT, name);
+    const found = functionIn(ANSWERS, name);
     return [code(`${name}(…)`), sentence(found)];
   });
   const errors = ['TransientError', 'PermanentError'].map((name) => [

@@ -11,7 +11,7 @@
 import { correlated } from '../lib/aws/telemetry.ts';
 import { performance } from 'node:perf_hooks';
 import type { AttemptContext, Implementation } from '../lib/core/plan/agent.ts';
-import type { IssuesInParts } from '../lib/core/ports.ts';
+import type { IssuesInParts } from '../lib/core/values/issues.ts';
 import { defined } from '../lib/core/values/defined.ts';
 import { issuesInParts } from '../lib/engine/check-in-parts.ts';
 import { BLOCKED_MS, TURN_MS } from './loop-clock.ts';

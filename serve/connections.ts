@@ -11,7 +11,8 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Telemetry } from '../lib/aws/ports.ts';
-import type { Clock, ConnectionTrouble } from '../lib/core/ports.ts';
+import type { Clock } from '../lib/core/ports.ts';
+import type { ConnectionTrouble } from '../lib/core/values/server-troubles.ts';
 
 /** Descriptors that are left for files, processes of agents and calls of others, and their share of all. */
 const LEAST_FREE = 64;

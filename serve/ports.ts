@@ -25,16 +25,8 @@ import { createMeter, type Meter, type MeterOptions } from '../lib/aws/metrics.t
 import { DEFAULT_WAKE_SHARDS } from '../lib/aws/names.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
 import { serviceLogger, tellAll } from '../lib/aws/telemetry.ts';
-import type {
-  Announcer,
-  Clock,
-  Ends,
-  Log,
-  Ports,
-  Queue,
-  RandomSource,
-  StorageTrouble,
-} from '../lib/core/ports.ts';
+import type { Announcer, Clock, Ends, Log, Ports, Queue, RandomSource } from '../lib/core/ports.ts';
+import type { StorageTrouble } from '../lib/core/values/server-troubles.ts';
 import { defined } from '../lib/core/values/defined.ts';
 import type { AuditPorts } from '../lib/supervisor/audit.ts';
 import type { Values, ValuesAuditPorts } from '../lib/supervisor/audit-values.ts';

@@ -7,7 +7,8 @@
  */
 
 import type { Telemetry } from '../lib/aws/ports.ts';
-import type { Clock, StorageTrouble } from '../lib/core/ports.ts';
+import type { Clock } from '../lib/core/ports.ts';
+import type { StorageTrouble } from '../lib/core/values/server-troubles.ts';
 import type { Failure } from '../lib/core/values/failure.ts';
 
 const SAID_EVERY_MS = 60_000;

@@ -79,7 +79,12 @@ describe('the README', () => {
   const common = namesUnder('Names that others have');
 
   /** Each option, member and export that an author can write. */
-  const OURS = ['lib/index.ts', 'lib/core/plan/agent.ts', 'lib/core/plan/workflow.ts'];
+  const OURS = [
+    'lib/index.ts',
+    'lib/core/plan/agent.ts',
+    'lib/core/plan/answers.ts',
+    'lib/core/plan/workflow.ts',
+  ];
   const BUILDER = ['draft', 'recovery-options', 'rounds', 'waiting-steps', 'workflow'];
   const declared = (text: string): string[] => [
     ...[...text.matchAll(/^\s+readonly (\w+)\??:/gm)].map(([, name = '']) => name),

@@ -116,6 +116,7 @@ const NAMES: Readonly<Record<string, () => readonly string[]>> = {
         ...['values', 'records', 'decisions'].flatMap((folder) => filesOf(`lib/core/${folder}`)),
         'lib/core/plan/plan.ts',
         'lib/core/plan/agent.ts',
+        'lib/core/plan/answers.ts',
       ],
       PROPERTY,
     ),

@@ -9,14 +9,8 @@
  * unknown outcome. After a wrong answer the work is done.
  */
 
-import {
-  type Accepted,
-  type Agent,
-  type AttemptContext,
-  type AttemptLog,
-  type Implementation,
-  type Verdict,
-} from '../core/plan/agent.ts';
+import type { Agent, AttemptContext, AttemptLog, Implementation } from '../core/plan/agent.ts';
+import type { Accepted, Verdict } from '../core/plan/answers.ts';
 import { lengthMsOf, MAX_DURATION_MS } from '../core/values/duration.ts';
 import { partsOf, uselessPartsOf } from '../core/plan/agent-parts.ts';
 import type { Ports } from '../core/ports.ts';

@@ -3,7 +3,6 @@
  * contract suite tests both.
  */
 
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { AbortSignalLike } from './plan/agent.ts';
 import type { Bulk, BulkPage, BulkPageResult } from './operators/bulk.ts';
 import type { Bounded, ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
@@ -12,8 +11,7 @@ import type { Lane, Queued } from './records/lane.ts';
 import type { Note, NoteOrigin, Send, Write } from './decisions/decision.ts';
 import type { Question, InboxKey } from './records/question.ts';
 import type { Away } from './values/away.ts';
-import type { Failure } from './values/failure.ts';
-import type { EarlyIssues } from './values/issues.ts';
+import type { IssuesInParts } from './values/issues.ts';
 import type { Json } from './values/json.ts';
 import type { News } from './decisions/news.ts';
 import type { ExecutionMessage, Mailbox, SentMessage } from './records/mailbox.ts';
@@ -23,6 +21,7 @@ import type { Snapshot } from './records/snapshot.ts';
 import type { Execution } from './records/state.ts';
 import type { WorkflowPause } from './holds/workflow-pause.ts';
 import type { Breaker } from './step/breaker.ts';
+import type { ConnectionTrouble, StorageTrouble } from './values/server-troubles.ts';
 import type { WorkerTroubles } from './records/worker-ends.ts';
 import type { AgentRate } from './records/slots.ts';
 import type { Found, Removable } from './supervision/audit.ts';
@@ -346,30 +345,6 @@ export interface AwaitedEnd {
   readonly release: () => void;
   /** Resolves when the caller may go on: all other work has its turn between thousands that wait. */
   readonly turn: () => Promise<void>;
-}
-
-/**
- * Checks a long value part by part, so that all other calls have their turn meanwhile.
- * @param most how many misfits are returned; all are counted
- * @returns undefined if there are none, or if the parts show nothing
- */
-export type IssuesInParts = (
-  schema: StandardSchemaV1,
-  value: unknown,
-  most: number,
-) => Promise<EarlyIssues | undefined>;
-
-/** The reason why writes are not kept now. */
-export interface StorageTrouble {
-  /** When the first write was not kept. */
-  readonly since: number;
-  readonly failure: Failure;
-}
-
-/** Connections that were refused, because the process may have no more. */
-export interface ConnectionTrouble {
-  readonly since: number;
-  readonly refused: number;
 }
 
 export interface Ports {

@@ -11,7 +11,7 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { IssuesInParts } from '../core/ports.ts';
+import type { IssuesInParts } from '../core/values/issues.ts';
 import { hasMoreParts } from '../core/values/json-size.ts';
 import { isLong, turn } from './long-values.ts';
 

@@ -7,18 +7,17 @@
  */
 
 import { createHash } from 'node:crypto';
+import type { AttemptContext, Implementation } from '../core/plan/agent.ts';
 import {
   accepted,
-  type AttemptContext,
   cannotTell,
   done,
-  type Implementation,
   MAX_ASK_AFTER_MS,
   MIN_ASK_AFTER_MS,
   notDone,
   running,
   type Verdict,
-} from '../core/plan/agent.ts';
+} from '../core/plan/answers.ts';
 import { evaluateExpression, type Expr, type Scope } from '../core/plan/refs.ts';
 import { refsIn } from '../core/plan/refs-in.ts';
 import { marked, PermanentError, TransientError } from '../core/values/errors.ts';

@@ -10,7 +10,8 @@
  * quotes an output.
  */
 
-import { accepted, type AttemptContext, cannotTell, running, type Verdict } from '../core/plan/agent.ts';
+import type { AttemptContext } from '../core/plan/agent.ts';
+import { accepted, cannotTell, running, type Verdict } from '../core/plan/answers.ts';
 import { MAX_DURATION_MS } from '../core/values/duration.ts';
 import { defined } from '../core/values/defined.ts';
 import { PermanentError, TransientError } from '../core/values/errors.ts';

@@ -12,7 +12,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { writeFileSync } from 'node:fs';
 import { Worker as Thread } from 'node:worker_threads';
-import type { AttemptContext, AttemptLog, Implementation, Verdict } from '../core/plan/agent.ts';
+import type { AttemptContext, AttemptLog, Implementation } from '../core/plan/agent.ts';
+import type { Verdict } from '../core/plan/answers.ts';
 import type { Mode } from '../core/records/state.ts';
 import { isAdvance } from '../core/step/lease.ts';
 import { TransientError } from '../core/values/errors.ts';

@@ -10,7 +10,8 @@
  * no attempt is charged.
  */
 
-import type { Agent, AttemptContext, Implementation, Verdict } from '../core/plan/agent.ts';
+import type { Agent, AttemptContext, Implementation } from '../core/plan/agent.ts';
+import type { Verdict } from '../core/plan/answers.ts';
 import { partsOf } from '../core/plan/agent-parts.ts';
 import type { Mode } from '../core/records/state.ts';
 import { InterruptedError, marked, Unsendable } from '../core/values/errors.ts';

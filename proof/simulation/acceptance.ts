@@ -6,13 +6,8 @@
  * `oracle-order.ts`). It draws from its own random stream, so other worlds are unchanged.
  */
 
-import {
-  accepted,
-  type AttemptContext,
-  type Effect,
-  running,
-  type Verdict,
-} from '../../lib/core/plan/agent.ts';
+import type { AttemptContext, Effect } from '../../lib/core/plan/agent.ts';
+import { accepted, running, type Verdict } from '../../lib/core/plan/answers.ts';
 import type { AgentStage, AgentStep, Plan, PlanStep, Stage } from '../../lib/core/plan/plan.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Emphasis } from './emphasis.ts';

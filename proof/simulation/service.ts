@@ -1,17 +1,13 @@
 /** The simulated agents: one request to an external service, which may fail in every way a service can. */
 
 import {
-  type Accepted,
   type Agent,
   type AttemptContext,
-  cannotTell,
   declareAgent,
-  done,
   type Effect,
   type Implementation,
-  notDone,
-  type Verdict,
 } from '../../lib/core/plan/agent.ts';
+import { type Accepted, cannotTell, done, notDone, type Verdict } from '../../lib/core/plan/answers.ts';
 import { BULK } from '../../lib/core/plan/built-in.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import { isItemName } from '../../lib/core/values/names.ts';

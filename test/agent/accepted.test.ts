@@ -2,13 +2,8 @@
 
 import * as z from 'zod/mini';
 import { lackOf, perform } from '../../lib/agent/author-code.ts';
-import {
-  accepted,
-  type AgentOptions,
-  declareAgent,
-  type Implementation,
-  running,
-} from '../../lib/core/plan/agent.ts';
+import { type AgentOptions, declareAgent, type Implementation } from '../../lib/core/plan/agent.ts';
+import { accepted, running } from '../../lib/core/plan/answers.ts';
 import { limitsOf } from '../../lib/core/plan/plan.ts';
 import { ctx } from './attempt-context.ts';
 

@@ -5,7 +5,8 @@
  */
 
 import { executionView } from '../../lib/api/views.ts';
-import type { AttemptContext, Implementation, Verdict } from '../../lib/core/plan/agent.ts';
+import type { AttemptContext, Implementation } from '../../lib/core/plan/agent.ts';
+import type { Verdict } from '../../lib/core/plan/answers.ts';
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Step } from '../../lib/core/records/state.ts';

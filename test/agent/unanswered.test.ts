@@ -3,7 +3,7 @@
  * resolved later.
  */
 
-import { done } from '../../lib/core/plan/agent.ts';
+import { done } from '../../lib/core/plan/answers.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';

@@ -1,7 +1,7 @@
 /** A step's panel shows accepted work: its token, deadline, progress, and the next probe. */
 
 import type { Browser, Page } from 'playwright-core';
-import { accepted, running } from '../../lib/core/plan/agent.ts';
+import { accepted, running } from '../../lib/core/plan/answers.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';

@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { done } from '../../lib/core/plan/agent.ts';
+import { done } from '../../lib/core/plan/answers.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';

@@ -94,8 +94,8 @@ export const LIMIT_PLACES: readonly (readonly [what: string, file: string, code:
   ['a text given to `ctx.progress`', 'lib/agent/answer.ts', 'MAX_PROGRESS_CHARS = 200'],
   ['open files of `serve` that are no connections', 'serve/connections.ts', 'LEAST_FREE = 64'],
   ['the token of accepted work', 'lib/agent/author-code.ts', 'MAX_TOKEN_CHARS = 1_000'],
-  ['between two probes of it, at least', 'lib/core/plan/agent.ts', 'MIN_ASK_AFTER_MS = 5_000'],
-  ['between two probes of it, at most', 'lib/core/plan/agent.ts', 'MAX_ASK_AFTER_MS = 3_600_000'],
+  ['between two probes of it, at least', 'lib/core/plan/answers.ts', 'MIN_ASK_AFTER_MS = 5_000'],
+  ['between two probes of it, at most', 'lib/core/plan/answers.ts', 'MAX_ASK_AFTER_MS = 3_600_000'],
   ['steps that one message carries on in a host', 'lib/agent/kept-message.ts', 'MOST_STEPS = 16'],
   ['for how long it does', 'lib/agent/kept-message.ts', 'LONGEST_MS = 10_000'],
   [

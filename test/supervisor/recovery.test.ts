@@ -1,6 +1,7 @@
 /** An agent dies, freezes, is slow, or does not know its outcome: P2, P7, L2, S4, S5, S6, S9. */
 
-import type { AttemptContext, Verdict } from '../../lib/core/plan/agent.ts';
+import type { AttemptContext } from '../../lib/core/plan/agent.ts';
+import type { Verdict } from '../../lib/core/plan/answers.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { anAgent, anyObject, harness, PROCESS_MS } from '../engine/harness.ts';

@@ -3,7 +3,8 @@
  * lacks the later acts, but the external services recognise them by their keys.
  */
 
-import type { AttemptContext, Verdict } from '../../lib/core/plan/agent.ts';
+import type { AttemptContext } from '../../lib/core/plan/agent.ts';
+import type { Verdict } from '../../lib/core/plan/answers.ts';
 import type { Trigger } from '../../lib/scheduler/trigger.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';

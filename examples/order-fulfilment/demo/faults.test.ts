@@ -74,15 +74,13 @@ const see = (entries: Entry[], reserveOfFrozen?: Step) => ({
   frozenId: FROZEN_ID,
 });
 /** Waits until the cloud has answered every request. */
+const saboteurOf = ({ controls }: ReturnType<typeof fakeCloud>, now: () => number): Saboteur =>
+  new Saboteur(controls, () => {}, now);
 const answered = async (): Promise<void> => await new Promise(setImmediate);
 
 test('the agent of the order is killed once its work is in the ledger', async () => {
   const cloud = fakeCloud();
-  const saboteur = new Saboteur(
-    cloud.controls,
-    () => {},
-    () => 1_500,
-  );
+  const saboteur = saboteurOf(cloud, () => 1_500);
   saboteur.act(see([]));
   saboteur.act(see([entry('charge', 'another-order', 1_000)]));
   expect(cloud.done).toEqual([]);
@@ -101,11 +99,7 @@ test('the agent of the order is killed once its work is in the ledger', async ()
 
 test('an agent whose answer may be under way already is not hit: the demo then fails, and says why', () => {
   const cloud = fakeCloud();
-  const saboteur = new Saboteur(
-    cloud.controls,
-    () => {},
-    () => 8_500,
-  );
+  const saboteur = saboteurOf(cloud, () => 8_500);
   cloud.charge.set(11, 'busy');
   cloud.reserve.set(21, 'busy');
   saboteur.act(see([charged, reserved]));
@@ -116,11 +110,7 @@ test('an agent whose answer may be under way already is not hit: the demo then f
 test('the supervisor is killed after the agents, while it is at work, and the next one is stage', async () => {
   const cloud = fakeCloud();
   let now = 1_500;
-  const saboteur = new Saboteur(
-    cloud.controls,
-    () => {},
-    () => now,
-  );
+  const saboteur = saboteurOf(cloud, () => now);
   cloud.charge.set(11, 'busy');
   cloud.supervisor.set(31, 'busy');
   saboteur.act(see([charged]));
@@ -149,11 +139,7 @@ test.each([1, 0])(
   async (refused) => {
     const cloud = fakeCloud();
     let now = 1_500;
-    const saboteur = new Saboteur(
-      cloud.controls,
-      () => {},
-      () => now,
-    );
+    const saboteur = saboteurOf(cloud, () => now);
     cloud.reserve.set(21, 'busy');
     saboteur.act(see([reserved]));
     await answered();

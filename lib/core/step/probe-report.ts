@@ -12,7 +12,7 @@
 
 import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import type { AcceptedAnswer, FoundRunning, Report } from '../decisions/events.ts';
-import { MAX_ASK_AFTER_MS, MIN_ASK_AFTER_MS } from '../plan/agent.ts';
+import { MAX_ASK_AFTER_MS, MIN_ASK_AFTER_MS } from '../plan/answers.ts';
 import type { AgentStep } from '../plan/plan.ts';
 import type { Accepted, LeasedStep, Step } from '../records/state.ts';
 import type { Failure } from '../values/failure.ts';

@@ -8,7 +8,7 @@
 
 import { MAX_DURATION_MS } from '../values/duration.ts';
 import type { StepChanges } from '../decisions/change.ts';
-import { MAX_ASK_AFTER_MS } from '../plan/agent.ts';
+import { MAX_ASK_AFTER_MS } from '../plan/answers.ts';
 import type { AgentStep, Stage, StepLimits, Tries } from '../plan/plan.ts';
 import type { Step } from '../records/state.ts';
 

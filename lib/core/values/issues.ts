@@ -20,6 +20,17 @@ export interface EarlyIssues {
   readonly count: number;
 }
 
+/**
+ * Checks a long value part by part, so that all other calls have their turn meanwhile.
+ * @param most how many misfits are returned; all are counted
+ * @returns undefined if there are none, or if the parts show nothing
+ */
+export type IssuesInParts = (
+  schema: StandardSchemaV1,
+  value: unknown,
+  most: number,
+) => Promise<EarlyIssues | undefined>;
+
 /** A library's own words, which it uses if the schema's author gave no message. */
 const ITS_OWN = /^(Invalid input\b|Required$|Invalid key: Expected)/;
 const IS_MISSING = 'is missing';

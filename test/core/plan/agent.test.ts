@@ -4,13 +4,10 @@ import {
   type AgentOptions,
   type AgentSpec,
   agentProblem,
-  cannotTell,
   declareAgent,
-  done,
   EFFECTS,
-  notDone,
-  running,
 } from '../../../lib/core/plan/agent.ts';
+import { cannotTell, done, notDone, running } from '../../../lib/core/plan/answers.ts';
 import { any, type Anything, base, refusalOf } from '../../author/refusals.ts';
 
 const declared = (more: object = {}) =>
