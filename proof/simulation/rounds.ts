@@ -76,10 +76,10 @@ function receiving(step: ChildStep, mail: Choice | undefined): ChildStep {
   if (mail === undefined || step.rounds === undefined) return step;
   // Their time is that of each message.
   const { withinMs: _, ...rest } = step;
-  const rounds = { ...step.rounds, ...roundMessages(mail) };
+  const begun = { ...rest, rounds: { ...step.rounds, ...roundMessages(mail) } };
   // A round that is tried again keeps its message.
   const isTriedAgain = step.recovery === undefined && mail.chance(TRIED_AGAIN_SHARE);
-  return { ...rest, rounds, ...(isTriedAgain ? { recovery: TRIED_AGAIN } : {}) };
+  return isTriedAgain ? { ...begun, recovery: TRIED_AGAIN } : begun;
 }
 
 /** The messages that rounds begin with; in some steps the first, too. */
