@@ -7,7 +7,7 @@ import { startCloud } from 'steadfast/testing';
 import { join } from 'node:path';
 import { valuesOf } from '../../lib/core/records/large-values.ts';
 
-const WORKFLOWS = join(import.meta.dirname, '..', 'serve', 'workflows', 'hello');
+const WORKFLOWS = join(import.meta.dirname, '..', 'serve', 'workflows');
 
 it('an input of 3 MB runs through two steps of functions, and is read back', async () => {
   const cloud = await startCloud({ workflows: WORKFLOWS, project: import.meta.dirname });

@@ -10,7 +10,7 @@ import { serveProcess, type ServeProcess } from './processes.ts';
 const folder = mkdtempSync(join(tmpdir(), 'steadfast-stray-'));
 let server: ServeProcess;
 beforeAll(async () => {
-  const stray = join(import.meta.dirname, 'workflows', 'stray');
+  const stray = join(import.meta.dirname, 'stray');
   const env = { TEST_WEBHOOK_SECRET: SECRET };
   server = await serveProcess([stray, '--data', join(folder, 'state.db')], env);
 });
@@ -29,8 +29,8 @@ it('names the schema that blocked its loop', async () => {
 });
 
 it.each([
-  ['forgets an await', 'nothing awaited: Error', /workflows\/stray\/workflow\.ts:\d+/],
-  ['throws in a timer', 'nothing caught: Error', /workflows\/stray\/workflow\.ts:\d+/],
+  ['forgets an await', 'nothing awaited: Error', /serve\/stray\/workflow\.ts:\d+/],
+  ['throws in a timer', 'nothing caught: Error', /serve\/stray\/workflow\.ts:\d+/],
   ['rejects with a text', 'nothing awaited: ', undefined],
   ['opens a connection that breaks', 'nothing caught: Error', undefined],
   ['forgets to await a client', 'nothing awaited: ApiError', undefined],
