@@ -195,6 +195,7 @@ writeFileSync(
 );
 
 const modules = reached([...Object.values(ENTRIES), ...PROGRAMS].map((each) => `${each}.js`));
+const modulesOfEntries = reached(Object.values(ENTRIES).map((each) => `${each}.js`));
 const types = neededDeclarations(
   Object.values(ENTRIES).map((each) => `${each}.d.ts`),
   declarations,
@@ -211,7 +212,11 @@ for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
     // Files that an entry of the package reaches remain readable, except those made of several.
     const isMade = Object.hasOwn(OF_AGENTS, file.replace(/\.js$/, ''));
     const minify = isMade || !/^(?:kit|lib)\//.test(file);
-    writeFileSync(join(DIST, file), transformSync(code, { minify }).code);
+    // What only functions load keeps the names that a stack shows.
+    const isOfFunctions = !modulesOfEntries.has(file);
+    const how = { minifyIdentifiers: minify, minifyWhitespace: minify || isOfFunctions };
+    const minifySyntax = how.minifyWhitespace;
+    writeFileSync(join(DIST, file), transformSync(code, { ...how, minifySyntax }).code);
   }
 }
 
