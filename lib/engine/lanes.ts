@@ -104,13 +104,15 @@ export async function leaveIfOver(ports: Ports, work: LaneWork, handedOn: Handed
 }
 
 async function leave(ports: Ports, lanes: Lanes, work: LaneWork, handedOn: HandedOn): Promise<LaneDone> {
-  const { lane, own, step } = work;
+  const { lane, own, step, isOver } = work;
+  const isOwn = (one: LaneEntry): boolean =>
+    isOver ? one.id === own.id && one.life === own.life : isSameEntry(one, own);
   if (!work.wasIn) await lanes.unqueue(lane, own);
   let isFull = false;
   for (let lap = 0; lap < MAX_LAPS; lap += 1) {
     const known = await lanes.readLane(lane);
     const holders = known?.holders ?? [];
-    const rest = holders.filter((one) => !isSameEntry(one, own));
+    const rest = holders.filter((one) => !isOwn(one));
     // This process may have left the lane before, and died before the executions that it placed had recorded
     // their places.
     isFull ||= work.wasIn && lap === 0 && rest.length === holders.length;

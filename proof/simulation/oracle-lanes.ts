@@ -155,10 +155,17 @@ export class OracleLanes {
         (other) =>
           other.place < (place ?? 0) &&
           this.#isAlive(other) &&
+          !this.#wasJustResumed(other) &&
           !holders.some((holder) => isSame(holder, other)),
       );
       if (passed !== undefined) this.#world.violate(one.id, `N3 it is placed before ${passed.id}`);
     }
+  }
+
+  /** True if the process may have read it while it was paused: the lane skips it then (seed 40617). */
+  #wasJustResumed({ id }: LaneEntry): boolean {
+    const { pauses } = this.#world.read(id)?.execution ?? {};
+    return this.#world.now() - (pauses?.at(-1)?.endedAt ?? 0) < READ_BEFORE_MS;
   }
 
   /** Checks that an execution whose place is handed on can no longer act, even by a lost process. */

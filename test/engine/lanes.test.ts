@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
+import type { LaneEntry } from '../../lib/core/records/lane.ts';
 import { atLane } from '../../lib/engine/lanes.ts';
 import { riskAt } from '../../lib/core/records/risk.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
@@ -271,10 +272,34 @@ describe('who leaves', () => {
       const { lane, ...one } = how === 'leave' ? first : third;
       const own = { id: one.id, life: one.life, epoch: one.epoch, place: one.startedAt };
       const work = { step: 'lane', lane: lane?.key ?? '', atMost: 1, own, isPaused: false } as const;
-      await atLane(h, { ...work, how, wasIn: how === 'leave' }, []);
+      await atLane(h, { ...work, how, wasIn: how === 'leave', isOver: how === 'leave' }, []);
       expect(await isIn(id)).toBe(true);
     },
   );
+
+  it('hands on the place that it had before a retry (N4, seed 40192)', async () => {
+    const { h } = leaving(6);
+    for (let at = 0; at < 6; at += 1) await h.begin({ account: 'a' });
+    const [lane] = h.lanes.lanes.values();
+    const [before] = lane?.holders ?? [];
+    const own = { ...(before as LaneEntry), epoch: 2, place: 1 };
+    const work = {
+      step: 'lane',
+      lane: lane?.lane ?? '',
+      atMost: 6,
+      own,
+      isPaused: false,
+      how: 'leave',
+    } as const;
+    const holders = async (isOver: boolean) => {
+      await atLane(h, { ...work, wasIn: false, isOver }, []);
+      return h.lanes.lanes.get(work.lane)?.holders.map(({ id }) => id);
+    };
+    const all = lane?.holders.map(({ id }) => id);
+    // Until it is over, its earlier work may still act.
+    expect(await holders(false)).toEqual(all);
+    expect(await holders(true)).toEqual(all?.slice(1));
+  });
 
   it('sees one that has queued before it could see the room (N5)', async () => {
     // An execution that only queues asks fewer holders than these whether they have ended.

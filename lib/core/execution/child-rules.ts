@@ -56,13 +56,14 @@ export const startChildren: Rule = {
     for (const step of parents(plan, event)) {
       if (!isTurn(step, state)) continue;
       const record = state.steps[step.name];
+      if (isRepeated(step) && step.rounds.first !== undefined && isUnbegun(record)) {
+        const first = firstRoundAwaits(step, step.rounds.first, state, event);
+        if (first === undefined) continue;
+        return writingStep(state, first, first.status === 'failed' ? 'step-failed' : 'round-begun');
+      }
       const lost = isUnbegun(record) ? lostIn(step, state) : undefined;
       if (lost !== undefined) return takingPlaces(step, state, lost);
       if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
-      if (isRepeated(step) && step.rounds.first !== undefined && isUnbegun(record)) {
-        const first = firstRoundAwaits(step, state, event);
-        return writingStep(state, first, first.status === 'failed' ? 'step-failed' : 'round-begun');
-      }
       // Checked first, because the time to compute the executions grows with the list.
       if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
       const planned = plannedOf(step, state);

@@ -71,6 +71,8 @@ export interface LaneWork {
   readonly isPaused: boolean;
   /** True if the execution got its place in this epoch. */
   readonly wasIn: boolean;
+  /** True if the execution is over: a place of an earlier epoch, before a retry, is free then, too. */
+  readonly isOver: boolean;
 }
 
 /** The result of that work. */

@@ -199,6 +199,7 @@ function workOf(plan: Plan, state: Snapshot, how: LaneWork['how']): Decision | u
     own: queuedOf(step, execution),
     isPaused: !isForward(execution.status),
     wasIn: isAdmitted(execution),
+    isOver: isTerminal(execution.status),
   });
 }
 

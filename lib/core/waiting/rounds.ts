@@ -41,7 +41,7 @@ import type { Attempt, Step } from '../records/state.ts';
 import { triesActUntil } from '../step/effect.ts';
 import { withAttempt } from '../step/history.ts';
 import { leftOutIn } from '../step/left-out.ts';
-import { hasEarlierRounds, isStopping, roundBelow, scopeOf } from '../step/turn.ts';
+import { applies, hasEarlierRounds, isStopping, roundBelow, scopeOf } from '../step/turn.ts';
 import { givenToTry, isCleanEnd, nextUnderCounter, tryOf } from './child-tries.ts';
 
 const NONE: RoundsSoFar = { done: 0 };
@@ -131,15 +131,24 @@ export function awaitedBy(step: PlanStep, record: Step | undefined): RoundMessag
 export const roundMessage = (step: PlanStep, record: Step | undefined): RoundMessage | undefined =>
   isRepeated(step) ? step.rounds[roundOf(record?.children) === 1 ? 'first' : 'message'] : undefined;
 
-/** The record in which the first round waits for its message, or in which the step fails before. */
+/**
+ * The record in which the first round waits for its message, or in which the step fails before; undefined if
+ * its condition does not apply. Nobody creates its execution before the message is taken, so a failure
+ * leaves no place to take.
+ */
 export function firstRoundAwaits(
-  { name, input, rounds: { first } }: RepeatedStep,
+  step: RepeatedStep,
+  first: RoundMessage,
   state: Snapshot,
   inputs: DecisionInputs,
-): Step {
-  const record = state.steps[name] ?? blankStep(name, state.execution);
-  const rest = evaluateExpression(input, scopeOf(state)) ?? null;
-  const awaits = leftOutIn(first?.within, state) ?? awaitsOf(first ?? { name }, scopeOf(state));
+): Step | undefined {
+  const unread = leftOutIn(step.when, state);
+  if (unread === undefined && !applies(step, state)) return undefined;
+  const record = state.steps[step.name] ?? blankStep(step.name, state.execution);
+  const scope = scopeOf(state);
+  const rest = evaluateExpression(step.input, scope) ?? null;
+  const awaits =
+    unread ?? leftOutIn(step.input, state) ?? leftOutIn(first.within, state) ?? awaitsOf(first, scope);
   const failure = 'code' in awaits ? awaits : tooLarge(rest, state);
   const changes = { changedAt: inputs.now };
   if (failure !== undefined)

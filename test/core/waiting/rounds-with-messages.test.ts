@@ -218,16 +218,43 @@ describe('the first round', () => {
   });
 });
 
-it('the first round fails for a lost time of its message, before it begins', () => {
+describe('the first round fails before it begins', () => {
   const a = agentStepOf('a');
   const ref = { id: 'v-1', bytes: 200_000, hash: 'h' };
-  const moved = withRounds({ first: { name: 'open', within: { $ref: 'step:a', path: ['patience'] } } });
   const done = recordOf('a', 'done', { outputAt: ref });
-  const state = withValue(on(done), { holder: holderOf('a'), ref }, 'lost');
-  expect(see(planOf(a, { ...moved, after: ['a'] }), state).write?.step).toMatchObject({
-    name: 'sub',
-    status: 'failed',
-    failure: { code: 'value-lost' },
+  const of = (step: ChildStep): ChildStep => ({ ...step, after: ['a'] });
+  const lost = withValue(on(done), { holder: holderOf('a'), ref }, 'lost');
+  const RETRY = { kind: 'retry', attempts: 3, firstMs: 1, maxMs: 1 } as const;
+  const read = { $ref: 'step:a', path: ['patience'] } as const;
+  const moved = withRounds({ first: { name: 'open', within: read } });
+
+  it('for a lost time of its message', () => {
+    expect(see(planOf(a, of(moved)), lost).write?.step).toMatchObject({
+      name: 'sub',
+      status: 'failed',
+      failure: { code: 'value-lost' },
+    });
+  });
+
+  it.each<[string, Partial<ChildStep>]>([
+    ['input', { input: { order: read } }],
+    ['condition', { when: { $eq: [read, 1] } }],
+  ])('for a lost value in its %s; a retry waits for the message (seed 40082)', (_, reads) => {
+    const step = of({
+      ...opening,
+      ...reads,
+      recovery: [RETRY],
+    });
+    const failed = see(planOf(a, step), lost).write?.step;
+    expect(failed).toMatchObject({ status: 'failed', failure: { code: 'value-lost' } });
+    expect(failed).not.toHaveProperty('children');
+    const again = { epoch: 2, retries: [{ at: NOW - 10, reason: 'again' }] };
+    const known = stateOf([done, failed as Step], { ...parentOf(), startedAt: NOW - 99_000_000, ...again });
+    const found = withValue(known, { holder: holderOf('a'), ref }, { value: { patience: 1 } });
+    expect(see(planOf(a, step), found).write?.step).toMatchObject({
+      status: 'running',
+      children: { rounds: { done: 0, awaits: { withinMs: HOUR_MS } } },
+    });
   });
 });
 
