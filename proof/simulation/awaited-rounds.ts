@@ -29,7 +29,9 @@ export function roundAwaited(
 /** When the wait began: a retry of the execution restarts it. */
 export const waitsSince = (name: string, { execution, steps }: Snapshot): number => {
   const { status, changedAt = 0 } = steps[name] ?? {};
-  return status === 'failed' ? Math.max(changedAt, execution.retries?.at(-1)?.at ?? 0) : changedAt;
+  if (status !== 'failed') return changedAt;
+  // A retried execution waits for its place first (seed 40971).
+  return Math.max(changedAt, execution.retries?.at(-1)?.at ?? 0, execution.lane?.placedAt ?? 0);
 };
 
 /** When the wait ends; undefined if the record has only the sum of earlier pauses. */

@@ -16,6 +16,7 @@ import { isOnFailure, onFailureSteps } from '../plan/on-failure.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAs, type StepChanges } from '../decisions/change.ts';
 import { firstDefined, defined } from '../values/defined.ts';
+import { isAdmitted } from '../records/in-lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
 import { hasOutput } from '../records/value-ref.ts';
@@ -63,9 +64,12 @@ function stepAfterRetry(plan: Plan, step: PlanStep, record: Step, execution: Exe
  * Restarts a step of an earlier epoch. If the step may have acted, it stays on the stage that acted, where it
  * is probed, or repeated if that is harmless. Otherwise its recovery begins again.
  */
-function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Execution): Step {
+function restartedStep(step: PlanStep, record: Step, execution: Execution): Step {
   const { children } = record;
-  const changedAt = Math.max(record.changedAt, retries?.at(-1)?.at ?? 0);
+  const { epoch, retries, lane } = execution;
+  // Its time begins with its place: until then it cannot begin (seed 40971).
+  const placedAt = isAdmitted(execution) ? lane?.placedAt : undefined;
+  const changedAt = Math.max(record.changedAt, retries?.at(-1)?.at ?? 0, placedAt ?? 0);
   const goesOn = children !== undefined && goesOnWithChildren(step, record);
   if (goesOn && isUnbegunRound(children))
     return stepAs(record, 'begin-try', {

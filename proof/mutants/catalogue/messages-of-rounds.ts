@@ -34,6 +34,15 @@ export const MESSAGES_OF_ROUNDS: readonly Mutant[] = [
     killer: here('keeps its message under its next number'),
   },
   {
+    id: 'round-waits-without-its-place',
+    rule: 'N2 the time of a retried execution begins with its place',
+    bug: 'A retried round has waited for its message while its execution waited for its place.',
+    file: 'lib/core/execution/after-retry.ts',
+    find: ', placedAt ?? 0);',
+    replace: ', 0 * (placedAt ?? 0));',
+    killer: here('waits its whole time from its place on'),
+  },
+  {
     id: 'opened-without-a-message-waits-anew',
     rule: 'M3 a try of the same round keeps what it began with',
     bug: 'A retried first round that had begun without a message waits for one, a whole time long.',

@@ -282,6 +282,15 @@ describe('after a retry of the execution', () => {
     });
   });
 
+  it('a round without a message waits its whole time from its place on (seed 40971)', () => {
+    const retried = { epoch: 2, retries: [{ at: NOW - 2 * HOUR_MS, reason: 'again' }] };
+    const failed = { ...failedWithout(NOW - HOUR_MS), changedAt: NOW - 3 * HOUR_MS };
+    const placed = (placedAt: number) =>
+      on(failed, NO_MAIL, { ...retried, lane: { key: 'k', admitted: 2, placedAt } });
+    expect(see(planOf(repeated), placed(NOW - HOUR_MS + 1)).write?.step).toBeUndefined();
+    expect(see(planOf(repeated), placed(NOW - HOUR_MS)).write?.step).toMatchObject({ status: 'failed' });
+  });
+
   it.each<[string, number]>([
     ['the first', 0],
     ['a later', 1],
