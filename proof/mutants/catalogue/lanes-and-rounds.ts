@@ -148,15 +148,6 @@ export const PLACES: readonly Mutant[] = [
     killer: jest('engine/lanes', 'sees one that has queued before it could see the room'),
   },
   {
-    id: 'place-before-a-retry-kept',
-    rule: 'N4 who is over hands on each of its places',
-    bug: 'The place that an execution had before its retry stays taken after its end.',
-    file: 'lib/engine/lanes.ts',
-    find: 'isOver ? one.id',
-    replace: 'isOver && isSameEntry(one, own) ? one.id',
-    killer: jest('engine/lanes', 'hands on the place that it had before a retry'),
-  },
-  {
     id: 'announced-and-gone',
     rule: 'N4 who ends keeps its wake time until its place is handed on',
     bug: 'Who ends takes its wake time away although its place is not handed on.',

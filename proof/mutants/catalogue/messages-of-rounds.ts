@@ -112,7 +112,7 @@ export const MESSAGES_OF_ROUNDS: readonly Mutant[] = [
     file: ROUNDS,
     find: 'unread ?? leftOutIn(step.input, state) ??',
     replace: 'unread ??',
-    killer: here('for a lost value in its input'),
+    killer: here('for a lost value in its'),
   },
   {
     id: 'first-round-takes-its-place',
@@ -121,7 +121,7 @@ export const MESSAGES_OF_ROUNDS: readonly Mutant[] = [
     file: 'lib/core/execution/child-rules.ts',
     find: 'step.rounds.first !== undefined && isUnbegun(record)',
     replace: 'step.rounds.first !== undefined && isUnbegun(record) && applies(step, state)',
-    killer: here('for a lost value in its condition'),
+    killer: here('for a lost value in its'),
   },
   {
     id: 'message-of-the-round-before',

@@ -1,4 +1,4 @@
-/** Mutants of fair turns and rate slots: one for each sentence of their rules. */
+/** Mutants of fair turns and rate slots, one for each sentence of their rules, and of who has left a lane. */
 
 import { jest, type Mutant } from '../mutant.ts';
 
@@ -156,5 +156,14 @@ export const TURNS: readonly Mutant[] = [
     find: 'gapMs * (beside + 1)',
     replace: 'gapMs * (beside < 0 ? 2 : 1)',
     killer: jest('agent/rate', 'is for each group as often as for the others'),
+  },
+  {
+    id: 'place-before-a-retry-kept',
+    rule: 'N4 who is over hands on each of its places',
+    bug: 'The place that an execution had before its retry stays taken after its end.',
+    file: 'lib/engine/lanes.ts',
+    find: 'isOver ? one.id',
+    replace: 'isOver && isSameEntry(one, own) ? one.id',
+    killer: jest('engine/lanes', 'hands on the place that it had before a retry'),
   },
 ];
