@@ -207,7 +207,7 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding, typed: Typed) 
   connections: () => 'allow its process more open files (ulimit -n), or let fewer callers wait at once',
   missing: () => 'deploy it again: what waits for it continues within a minute',
   bug: ({ agent = '' }, typed) =>
-    `its service is not to blame: deploy a mended version of '${agent}'; what still has attempts left continues by itself, the others: ${typed('list --code bug')}`,
+    `its service is not to blame: deploy a fixed version of '${agent}'; what still has attempts left continues by itself, the others: ${typed('list --code bug')}`,
   breaker: ({ agent = '', waiting = 0, failure }, typed) =>
     waiting === 0
       ? 'nothing waits for it'
@@ -287,7 +287,7 @@ function culprit({ agent, oneOf = [] }: Finding): string {
 /** Names the faulty agent, and how to keep it apart from the others. */
 const apart = ({ agent, calls = 1 }: Finding): string =>
   agent !== undefined
-    ? `mend its code, or set 'isolate: true' where '${agent}' is declared: then it ends no other's process`
+    ? `fix its code, or set 'isolate: true' where '${agent}' is declared: then it ends no other's process`
     : calls === 1
       ? 'nothing is to be done: an agent at work in another end gets processes of its own, which name the one at fault'
       : "an agent at work in two of them has processes of its own now, so that the next end names the one at fault: mend that one, or set 'isolate: true' where it is declared";
@@ -297,7 +297,7 @@ function mend({ agent = '', file, executionId, isAlone }: Finding, typed: Typed)
   const isolate = isAlone
     ? ''
     : ", or set 'isolate: true' where it is declared: then a death is known at once";
-  return `${look}mend ${file ?? `agent '${agent}'`}${isolate}`;
+  return `${look}fix ${file ?? `agent '${agent}'`}${isolate}`;
 }
 
 const latest = ({ lastAt, since: first }: Finding, now: number): string =>

@@ -49,9 +49,9 @@ export function itemsText({ count, begun, ended }: ItemsSoFar, isRunning: boolea
 export function mendText(failure: Failure | undefined, status: Step['status']): string {
   const mends =
     failure?.code === BUG
-      ? 'deploy a mended version'
+      ? 'deploy a fixed version'
       : failure?.code === 'input-refused'
-        ? "mend the workflow's input or the agent's schema, and deploy"
+        ? "fix the workflow's input or the agent's schema, and deploy"
         : undefined;
   const then = THEN[status];
   return mends === undefined || then === undefined ? '' : `; ${mends}${then}`;

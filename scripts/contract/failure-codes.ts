@@ -18,7 +18,7 @@ export const FAILURE_CODES: readonly Codes[] = [
       [
         'timeout',
         "The attempt took longer than the agent's `timeout`.",
-        `${PROBED} raise \`timeout\`, or mend what the agent waits for.`,
+        `${PROBED} raise \`timeout\`, or fix what the agent waits for.`,
       ],
       [
         'lease-ended',
@@ -28,12 +28,12 @@ export const FAILURE_CODES: readonly Codes[] = [
       [
         'process-died',
         'The process of the attempt died while the agent was at work.',
-        `${PROBED} mend what ends the process: \`process.exit\`, a rejected promise that is not awaited, memory.`,
+        `${PROBED} fix what ends the process: \`process.exit\`, a rejected promise that is not awaited, memory.`,
       ],
       [
         'no-progress',
         'The attempt, or accepted work, sent heartbeats but did not advance for as long as the agent allows.',
-        'Mend what it hangs at, or report progress more often, or allow more time.',
+        'Fix whatever it hangs on, or report progress more often, or allow more time.',
       ],
       [
         'not-begun',
@@ -48,12 +48,12 @@ export const FAILURE_CODES: readonly Codes[] = [
       [
         'bug',
         "The error is certainly the code's: a `ReferenceError`, or a `TypeError` that no service caused.",
-        'Deploy a mended version: file and line are in the message. The service is not to blame.',
+        'Deploy a fixed version: file and line are in the message. The service is not to blame.',
       ],
       [
         'cannot-tell',
         'A probe could not find out whether the work was done.',
-        'Mend the probe, or answer the question that is asked after its last try.',
+        'Fix the probe, or answer the question that is asked after its last try.',
       ],
       [
         'not-done',
@@ -98,7 +98,7 @@ export const FAILURE_CODES: readonly Codes[] = [
       [
         'bad-output',
         'The work is done, and its answer does not fit the schema of the agent, or is not JSON.',
-        "Mend the agent's answer or schema. The work stands: the question that is asked says what can be done.",
+        "Fix the agent's answer or schema. The work stands: the question that is asked says what can be done.",
       ],
       [
         'no-accepted-within',
@@ -130,7 +130,7 @@ export const FAILURE_CODES: readonly Codes[] = [
         'The execution did not end within the time of its workflow (`within`).',
         'See which step took the time; raise `within`, and start it again.',
       ],
-      ['within', 'The step did not end within its own time.', 'Raise it, or mend what it waits for.'],
+      ['within', 'The step did not end within its own time.', 'Raise it, or fix what it waits for.'],
       [
         'bad-time',
         'The time until which a `wait` waits is not an instant.',
@@ -179,7 +179,7 @@ export const FAILURE_CODES: readonly Codes[] = [
       [
         'too-many-rounds',
         'The condition of a `repeat` did not hold after as many rounds as are allowed.',
-        'Allow more rounds, or mend what should have made it hold.',
+        'Allow more rounds, or fix what should have made it hold.',
       ],
       ['canceled', 'A person canceled the execution.', 'The message has the reason. Nothing is broken.'],
       [
@@ -224,7 +224,7 @@ export const FAILURE_CODES: readonly Codes[] = [
       [
         'compensation-failed',
         'The effects of the named steps could not be undone: they may still stand.',
-        'Undo them by hand, or mend the cause and retry the undo.',
+        'Undo them by hand, or fix the cause and retry the undo.',
       ],
     ],
   },
@@ -234,7 +234,7 @@ export const FAILURE_CODES: readonly Codes[] = [
       [
         'bad-request',
         'The request of an HTTP agent cannot be made of its input, or its address is not set; nothing was sent.',
-        'Mend the input or the declaration; the message names the part.',
+        'Fix the input or the declaration; the message names the part.',
       ],
       [
         'private-address',

@@ -88,16 +88,16 @@ describe('an agent whose processes die', () => {
     const often = { ...lost, calls: 7, lastAt: AT + 50_000 };
     expect(verdictOf([often])).toBe('degraded');
     expect(findingText(often, AT + 60_000)).toBe(
-      "7 attempts of agent 'pay' ended without a report since 2026-07-01 09:30:00Z (1 min), as their processes died or went silent, the latest 10 s ago; mend agent 'pay', or set 'isolate: true' where it is declared: then a death is known at once; a supervisor probes or repeats each that has a try left; what has ended for want of one: npx steadfast list --status bad.",
+      "7 attempts of agent 'pay' ended without a report since 2026-07-01 09:30:00Z (1 min), as their processes died or went silent, the latest 10 s ago; fix agent 'pay', or set 'isolate: true' where it is declared: then a death is known at once; a supervisor probes or repeats each that has a try left; what has ended for want of one: npx steadfast list --status bad.",
     );
   });
 
   it('names the places to read and the next action, as far as they are known', () => {
     const logged = findingText({ ...lost, calls: 7, executionId: 'e-1' }, AT);
-    expect(logged).toContain('; see what it logged last (npx steadfast logs e-1), mend agent ');
+    expect(logged).toContain('; see what it logged last (npx steadfast logs e-1), fix agent ');
     const failure = { code: 'process-died', message: 'exit code 7' };
     const here = { ...lost, calls: 7, failure, file: 'agents/pay.ts', isAlone: true } as const;
-    expect(findingText(here, AT)).toMatch(/ \(exit code 7\); mend agents\/pay\.ts; a supervisor probes/);
+    expect(findingText(here, AT)).toMatch(/ \(exit code 7\); fix agents\/pay\.ts; a supervisor probes/);
   });
 
   it.each([
@@ -114,7 +114,7 @@ describe('an agent whose processes die', () => {
     [
       { calls: 2, agent: 'pay' },
       'degraded',
-      "twice since 2026-07-01 09:30:00Z (1 min) (signal SIGKILL), by what agent 'pay' did after its attempt; mend its code, or set 'isolate: true'",
+      "twice since 2026-07-01 09:30:00Z (1 min) (signal SIGKILL), by what agent 'pay' did after its attempt; fix its code, or set 'isolate: true'",
     ],
     [{ calls: 1, oneOf: [] }, 'healthy', 'while no agent was at work'],
     [{ calls: 2, oneOf: ['a', 'b', 'c', 'd', 'e', 'f'] }, 'degraded', "'e' and 1 more"],
@@ -152,7 +152,7 @@ it('nothing continues by itself while no supervisor is at work', () => {
 });
 
 describe('causes other than a fault of the service', () => {
-  it('is a bug: whose, since when, how often, and that its code is mended, not its service', () => {
+  it('is a bug: whose, since when, how often, and that its code is fixed, not its service', () => {
     const failure = {
       code: 'bug',
       message: "a bug in agent 'book': TypeError: x is not a function (agents/book.ts:4)",
@@ -160,7 +160,7 @@ describe('causes other than a fault of the service', () => {
     const bug: Finding = { kind: 'bug', agent: 'book', since: AT, lastAt: AT + 50_000, calls: 16, failure };
     expect(verdictOf([bug])).toBe('degraded');
     expect(findingText(bug, AT + 60_000)).toBe(
-      "A bug in agent 'book': TypeError: x is not a function (agents/book.ts:4); it has ended at least 16 attempts since 2026-07-01 09:30:00Z (1 min), the latest 10 s ago; its service is not to blame: deploy a mended version of 'book'; what still has attempts left continues by itself, the others: npx steadfast list --code bug.",
+      "A bug in agent 'book': TypeError: x is not a function (agents/book.ts:4); it has ended at least 16 attempts since 2026-07-01 09:30:00Z (1 min), the latest 10 s ago; its service is not to blame: deploy a fixed version of 'book'; what still has attempts left continues by itself, the others: npx steadfast list --code bug.",
     );
   });
 
