@@ -15,8 +15,8 @@ import { printableLines } from '../lib/view/text.ts';
 export const DEFAULT_URL = 'http://127.0.0.1:4510';
 
 /**
- * Marks a `--url` that was taken from the `steadfast dev` of this folder, so that the next command finds it
- * too.
+ * Marks a `--url` that was found through a `steadfast dev` in this folder. Suggested commands leave it out,
+ * because the next command finds it, too.
  */
 export const RUNNING = 'running';
 
@@ -90,7 +90,7 @@ export const CLOCK: Clock = {
 
 export interface Cli {
   readonly io: Io;
-  /** The exit code of a command that ran successfully; not 0 if its result is bad. */
+  /** The exit code of a command that did not throw; not 0 if what it reports is bad. */
   exitCode: number;
 }
 

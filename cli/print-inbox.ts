@@ -61,7 +61,7 @@ function numberText([item, ...others]: QuestionGroup): string {
   return others.length === 0 ? String(item.number) : 'incident';
 }
 
-/** The subject of a group: the workflow, because the executions differ. */
+/** Names a group by its workflow, because the executions differ. */
 const aboutOf = ([item, ...others]: QuestionGroup): string =>
   others.length === 0 ? aboutText(item) : item.workflow;
 
@@ -91,7 +91,7 @@ function lineFor(group: QuestionGroup, typed: Shown['typed']): string {
 }
 
 function lineOf(item: AskedItem, typed: Shown['typed']): string {
-  // Names the command `show`, because the inbox does not contain the safe choices.
+  // Suggests `show`, because the inbox does not contain the safe choices.
   if ('number' in item)
     return `${typed(
       answerLine(item.executionId, item),

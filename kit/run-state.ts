@@ -116,7 +116,8 @@ const REASON: Readonly<Record<Exclude<RunEnd, 'over'>, string>> = {
 };
 
 /**
- * Writes the message about an execution that does not get there. @param what the awaited event, such as 'end'
+ * Writes the message about an execution that never reaches the awaited event. @param what the name of that
+ * event, such as 'end'
  */
 export function stuckMessage(
   id: string,

@@ -37,7 +37,7 @@ export function checkSlowest({ agents }: WithAgents, slowest: Slowest | undefine
   throw refuse('unknown-agent', `slowest names '${stranger}'; the agents are: ${known.join(', ')}`);
 }
 
-/** Agents without a given time, whose `lateEffectWithin` was used instead, for the report. */
+/** For the report: agents without a given time; their `lateEffectWithin` was used instead. */
 export function unsaid(
   { agents }: WithAgents,
   slowest: Slowest | undefined,

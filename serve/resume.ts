@@ -1,7 +1,7 @@
 /**
  * Recovers at the start from the death of the previous process: its attempts are dead, its messages lost.
  *
- * Owns: doing so at once, without waiting for leases and pickup times to expire. Does not own: the
+ * Owns: recovering at once, without waiting for leases and pickup times to expire. Does not own: the
  * consequences of a death (`lib/engine/death.ts`), which messages an execution needs (`lib/core`).
  *
  * Only one process has the file open, so any lease that this process did not give is dead (S4). Its death is

@@ -1,8 +1,8 @@
 /**
- * Makes signed calls of AWS's APIs, without an SDK client for each of ten services.
+ * Makes signed calls to AWS's APIs, without an SDK client for each of ten services.
  *
- * Owns: addresses, the formats of requests (JSON with a target, REST, form-encoded), retries, the text of a
- * refusal. Does not own: the signature and credentials (`../signed-fetch.ts`), the callers (`../verify/`,
+ * Owns: addresses, the formats of requests (JSON with a target, REST, form-encoded), retries, the text of an
+ * error. Does not own: the signature and credentials (`../signed-fetch.ts`), the callers (`../verify/`,
  * `../logs/`, `../console/`).
  */
 
@@ -38,12 +38,14 @@ const actionOf = (service: string, operation: string): string =>
 const TRIES = 8;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** Codes of refusals that are retried, such as that of a mapping that Lambda is still enabling. */
+/**
+ * Error codes that are retried, such as `ResourceInUse` while Lambda still enables an event source mapping.
+ */
 const BUSY =
   /Throttl|TooManyRequests|RequestLimitExceeded|LimitExceeded|InUse|Conflict|ProvisionedThroughput/;
 const GONE = /NotFound/;
 
-/** The error of a call that was refused or not answered. */
+/** The error of a call that AWS rejected or did not answer. */
 export class CallError extends CliError {
   readonly gone: boolean;
 
@@ -67,7 +69,7 @@ export interface CallsOptions extends Pick<SigningOptions, 'region' | 'credentia
 }
 
 /**
- * Makes the calls for the region of the command, the environment or the API's address.
+ * Makes calls in the region given by `--region`, by the environment or by the API's URL, in this order.
  * @throws CliError `no-region`
  */
 export function callsOf({ io }: Cli, command: Command): Calls {
@@ -191,7 +193,7 @@ export class Calls {
 }
 
 /**
- * Finds the code of a refusal, which depends on the service: `x-amzn-ErrorType: Name:http://…`, `__type:
+ * Finds the error code, whose place depends on the service: `x-amzn-ErrorType: Name:http://…`, `__type:
  * prefix#Name`, `code`; in XML `<Code>` and `<Message>`.
  */
 function refusal(answer: Response, text: string): { readonly code: string; readonly message: string } {
@@ -230,7 +232,7 @@ export const plainOf = (text: string): string =>
     },
   );
 
-/** @returns undefined if the subject of the call no longer exists */
+/** @returns undefined if the resource no longer exists */
 export async function unlessGone<Result>(result: Promise<Result>): Promise<Result | undefined> {
   try {
     return await result;

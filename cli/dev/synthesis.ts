@@ -21,9 +21,8 @@ export interface Run {
 }
 
 /**
- * Makes the assembly with code for one stack, because other stacks do not run. The CDK selects stacks by
- * path.
- * @param known the path of the stack, after the first time
+ * Synthesises the app, but bundles code only for the one stack that will run.
+ * @param known the stack's path, if an earlier call has found it
  * @throws CliError as `synthesise` and `steadfastIn`
  */
 export async function synthesiseOne(
@@ -49,7 +48,7 @@ const IN_CDK_STAGES = '*/**';
 const WHAT = 'Synthesising the template that would be deployed';
 
 /**
- * @param context added to the project's
+ * @param context added to the project's context
  * @throws CliError `synthesis` with the app's output
  */
 export async function synthesise(
@@ -64,7 +63,7 @@ export async function synthesise(
   const child = spawn(app, {
     cwd: root,
     shell: true,
-    // A separate process group, so that all that the shell started ends with it.
+    // A process group of its own, so that a kill also reaches the processes that the shell started.
     detached: process.platform !== 'win32',
     env: {
       CDK_VALIDATION: 'false',

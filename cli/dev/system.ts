@@ -29,7 +29,7 @@ export interface System {
   readonly triggers: readonly string[];
   /**
    * Kills the worker of an agent and starts another, as ECS would.
-   * @returns their pids
+   * @returns the killed processes' pids
    */
   readonly killWorker: (agent: string) => Promise<readonly number[]>;
   readonly stop: () => Promise<void>;

@@ -61,7 +61,7 @@ interface WorkflowLike {
 async function inProject(wanted: string, cwd: string): Promise<Source | undefined> {
   if (projectRoot(cwd) === undefined) return undefined;
   const folders = projectFolders(findProject(cwd));
-  // Tries the folder with the workflow's name first, so that mostly no other is loaded.
+  // Tries the folder with the workflow's name first, so usually no other folder is loaded.
   const ordered = [...folders].sort((a, b) => Number(b.name === wanted) - Number(a.name === wanted));
   const problems: string[] = [];
   for (const { path } of ordered) {

@@ -1,8 +1,8 @@
 /**
  * Finds in the logs on this machine how the processes of silent attempts ended.
  *
- * Owns: assigning lines to attempts. Does not own: the lines (`lib/aws/telemetry.ts`; the local cloud writes
- * one for a process that could not), their files (`local-files.ts`).
+ * Owns: assigning lines to attempts. Does not own: the lines (`lib/aws/telemetry.ts`; for a killed process
+ * the local cloud writes one), their files (`local-files.ts`).
  *
  * The execution's record does not contain this, because a dying process has no time for a write. On AWS log
  * queries cost money, so only the command `logs` makes them.
@@ -17,7 +17,7 @@ const ANSWER_WITHIN_MS = 2_000;
 const WHY = /\/executions\/[^/]+(?=\/why$)/u;
 
 /**
- * A `fetch` for an API on this machine that adds to `why` how silent processes ended.
+ * Wraps `fetch` for an API on this machine: the answer of `why` then also says how silent processes ended.
  * @param logs a folder with a log for each function; by default, the folder of the local cloud that answers
  */
 export function fetchWithExits(send: typeof fetch, logs?: string): typeof fetch {
@@ -81,7 +81,7 @@ type Past = Reasons['past'][number];
 /**
  * Adds to each silent attempt how its process ended.
  * @param view undefined if it could not be read; then only the processes' own lines are used
- * @param functions undefined if no local cloud answers, likewise
+ * @param functions undefined if no local cloud answers; then, too, only the processes' own lines are used
  */
 export async function withExits(
   reasons: Reasons,

@@ -46,7 +46,7 @@ export function Problem({ error, again }: { error: unknown; again?: () => void }
   );
 }
 
-/** The list to open if the subject of an address does not exist. */
+/** The list to open if what the page's address names does not exist. */
 const LISTS: Readonly<Record<string, { readonly view: string; readonly label: string }>> = {
   'unknown-execution': { view: 'executions', label: 'To the list of executions' },
   'unknown-workflow': { view: 'workflows', label: 'To the list of workflows' },

@@ -138,13 +138,13 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
    */
   readonly restartStore: (downMs?: number) => Promise<void>;
   /**
-   * Kills at random moments, computed from a seed, until it is stopped. A worker of a container is killed at
-   * once, whatever the moment.
+   * Kills at random moments, computed from a seed, until it is stopped. The worker of a container is killed
+   * at once, whatever it is doing.
    */
   readonly killAtRandom: (options: RandomKillOptions) => RandomKills;
   /** Withdraws the faults that have not struck. */
   readonly clearFaults: () => void;
-  /** The calls of AWS so far. */
+  /** The calls to AWS so far. */
   readonly calls: () => readonly LocalCallCount[];
   /**
    * Fires a schedule now, a disabled one too. Resolves when its function has run.

@@ -115,7 +115,7 @@ async function startIn<W extends KnownWorkflows>(
   };
 }
 
-/** @throws Error for options that another one makes void */
+/** @throws Error for options that have no effect beside another one */
 function checkVoid(options: LocalCloudOptions): void {
   const given = (names: readonly (keyof LocalCloudOptions)[]): readonly string[] =>
     names.filter((name) => options[name] !== undefined);

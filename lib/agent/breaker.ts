@@ -243,7 +243,8 @@ export class ProcessBreaker {
               );
       if (next === undefined && news === 'answered') return;
       if (next === undefined) {
-        // The breaker is open already: failures since then are not news, nor once it has closed.
+        // The breaker is already open: failures that came since are not news, and will not be once it has
+        // closed.
         this.#unwritten.drop();
         return;
       }

@@ -95,8 +95,8 @@ const afterTurn = (at: number): Pick<EventOf<'deliver'>, 'notBefore'> => ({ notB
 
 /**
  * The decision if an agent's pause or rate cannot be read. The message is acknowledged, because after five
- * receipts it would be a dead letter; the wake time sends another, at no attempt's cost (S9). The execution's
- * deadline limits how long this repeats; for an undo, the day for which it may be deferred.
+ * receipts it would be a dead letter; at the wake time another is sent, and no attempt is used up (S9). The
+ * execution's deadline limits how long this repeats; for an undo, the day for which it may be deferred.
  */
 const unread = ({ execution, step, attempt }: Message, what: 'pause' | 'rate'): Decision =>
   nothing(IDLE, {

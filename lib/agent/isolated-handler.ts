@@ -22,7 +22,7 @@ const IN_PROCESS = 'STEADFAST_ISOLATED';
 export function isolatedHandler(ofFile: AgentHandler, url: string): AgentHandler {
   const { agent, implementation } = ofFile.worker;
   if (process.env[IN_PROCESS] !== undefined) {
-    // Programs that the author's code starts must not take themselves for such a process.
+    // A program that the author's code starts must not be mistaken for such a process.
     Reflect.deleteProperty(process.env, IN_PROCESS);
     performCalls(new Map([[agent.spec.name, implementation]]));
     return ofFile;

@@ -24,7 +24,10 @@ import type { KeptMessage } from './kept-message.ts';
 import { commitClaim, decideDelivery, type Pass } from './claim-pass.ts';
 import { performAndReport } from './reporting.ts';
 
-/** Lost races and ambiguous answers to a claim before the message is given back. */
+/**
+ * The number of lost races and ambiguous answers to a claim, after which the message is returned to the
+ * queue.
+ */
 const MAX_CLAIM_LAPS = 5;
 
 /**

@@ -1,7 +1,7 @@
 /**
  * One process's share of its agent's rate: the slots that it took and has not used yet.
  *
- * Owns: when the record is written (one conditional write for as many slots as the process has used of late,
+ * Owns: when the record is written (one conditional write for as many slots as the process has used recently,
  * a share of a second at most), lost races, how long a claim waits for its slot, giving slots to the waiting
  * groups (`fairBy`) in turn. Does not own: the rules (`core/records/slots.ts`), the consequences for the step
  * (`core/step/defer.ts`).

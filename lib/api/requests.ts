@@ -90,7 +90,7 @@ export const retryBody = z.strictObject({
 /** Pauses an agent: a repeated call changes nothing, so it needs no id. */
 export const pauseAgentBody = z.strictObject({ reason: pauseBody.shape.reason });
 
-/** Pauses a workflow, likewise without an id. */
+/** Pauses a workflow; it, too, has no id. */
 export const pauseWorkflowBody = z.strictObject({
   ...pauseAgentBody.shape,
   within: pauseBody.shape.within,

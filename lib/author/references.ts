@@ -68,7 +68,10 @@ export function notingReads<R>(note: NoteRead, run: () => R): R {
   }
 }
 
-/** A reference whose fields are references too; every path is allowed, and the worst value is `undefined`. */
+/**
+ * Makes a reference whose fields are references, too. Any path may be written; one that does not exist reads
+ * as `undefined`.
+ */
 export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> {
   return new Proxy({}, new Reference(source, path)) as Ref<T>;
 }
@@ -89,8 +92,7 @@ class Reference implements ProxyHandler<object> {
   get(_: object, key: string | symbol): unknown {
     const [source, path] = [this.#source, this.#path];
     if (key === SOURCE) return { $ref: source, path };
-    // Text, sums, comparisons and JSON.stringify call this. Comparing identity and testing truth call no
-    // method.
+    // Template literals, sums and `<` call this; `===` and `if` call no method, so they go unnoticed here.
     if (key === Symbol.toPrimitive) return (as: string) => refuseValue(nameOf(source, path), NO_SUM[as]);
     // Called by for (… of …), [...list] and Array.from.
     if (key === Symbol.iterator)
@@ -115,14 +117,15 @@ class Reference implements ProxyHandler<object> {
   }
 
   /**
-   * Not the prototype of plain JSON, so that a check of the plan refuses a reference that was not converted.
+   * Differs from a plain object's prototype, so that the plan's check refuses a reference that was not
+   * converted.
    */
   getPrototypeOf(): object {
     return REFERENCE;
   }
 }
 
-/** The kinds of value that sums, products and comparisons of numbers request; texts request another kind. */
+/** The hint that JavaScript passes for sums, products and comparisons of numbers; for text it is another. */
 const NO_SUM: Readonly<Record<string, string>> = {
   number: 'let an agent compute with it, and compare in `when` with lt, gt',
 };
@@ -275,7 +278,7 @@ export const failed = (step: Named): Condition => endedAs(step, 'failed');
 export const skipped = (step: Named): Condition => endedAs(step, 'skipped');
 
 type Meant<D> = D extends Ref<infer T> ? T : D;
-/** The type of `orElse`: it may be absent only if the value and the replacement both may. */
+/** The result of `orElse`: it may be absent only if both the value and the replacement may be. */
 type Otherwise<T, D> = unknown extends D
   ? Ref<T | Meant<D>>
   : [D] extends [MaybeRef<infer U, infer Why> | undefined]
@@ -290,7 +293,7 @@ export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Otherwise<T, 
   condition({ $orElse: [toExpr(value), toExpr(instead)] }) as unknown as Otherwise<T, D>;
 /**
  * Returns the same reference, which the compiler then takes for one that is always there: a cast, which
- * checks and replaces nothing when the execution runs. Write it where a condition makes sure of the value:
+ * checks and replaces nothing when the execution runs. Write it where a condition guarantees the value:
  * `when: exists(x.output.note)`, `succeeded(x)` or `failed(x)` of the step; `until: not(exists(last.next))`
  * of rounds, whose `next` reads `required(last.next)`. Without such a condition the deployment and
  * `testWorkflow` refuse the workflow (`workflow-refused`), if its schemas can be read; otherwise a value that
@@ -300,7 +303,9 @@ export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Otherwise<T, 
  */
 export const required = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as unknown as Ref<T>;
 
-/** The name of the class below in a plan's refusal; set explicitly, because a minifier would change it. */
+/**
+ * The name of the class below as error messages show it; set explicitly, because a minifier would change it.
+ */
 export const DECLARED_STEP = 'DeclaredStep';
 
 /**
@@ -317,8 +322,8 @@ export class DeclaredStep {
 }
 
 /**
- * Converts what an author wrote to its JSON form. Foreign values (functions, class instances) stay, so that
- * `checkPlan` refuses them.
+ * Converts what an author wrote to its JSON form. Values that are not JSON (functions, class instances) are
+ * kept, so that `checkPlan` refuses them.
  */
 export function toExpr(value: unknown): Expr {
   if (typeof value !== 'object' || value === null) return value as Expr;

@@ -32,7 +32,7 @@ export function groupedChildren(children: Children): Children | Grouped {
   return { ...rest, ends };
 }
 
-/** @param stored as parsed: its ends one by one, or in groups */
+/** @param stored the parsed text: each end by itself, or in groups */
 export function childrenOf(stored: Children | Grouped): Children {
   if (!('ends' in stored)) return stored;
   const { ends, ...rest } = stored;

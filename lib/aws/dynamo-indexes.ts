@@ -19,7 +19,10 @@ import { TABLE, TAG_INDEXES } from './names.ts';
 
 type Attributes = Record<string, AttributeValue>;
 
-/** Shards of each list key: a workflow's, a bad end's status, a code's, a tag value's. */
+/**
+ * The number of shards of each list key: of a workflow, of the status of an end without success, of a code,
+ * of a tag's value.
+ */
 export const LIST_SHARDS = 4;
 /**
  * Shards of the inbox of all workflows: one key takes about 1,000 writes a second, and an outage opens many

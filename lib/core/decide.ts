@@ -42,9 +42,9 @@ export function decide(storedPlan: Plan, stored: Snapshot, event: Event): Decisi
 }
 
 /**
- * The rules see the state after a retry: one write retries an execution for all its steps, and the steps' own
- * records do not show that yet. Once the end is certain, the plan is only the on-failure steps. What any
- * write may need is added last: closing the question of a callback that ended, deriving `waiting` from open
+ * The rules see the state as a retry leaves it: the retry is one write to the execution, and its steps'
+ * records do not show it yet. Once the end is certain, the plan is only the on-failure steps. What any write
+ * may need is added last: closing the question of a callback that ended, deriving `waiting` from open
  * questions, keeping an ended execution's place in a lane until it can no longer act, bringing the wake time
  * forward, recording a risk.
  */

@@ -1,6 +1,6 @@
 /**
  * Refuses parts of a deployment's declaration that would do nothing: settings that do not exist, settings
- * that another one makes void, grants for a workflow that the deployment does not have.
+ * that have no effect beside another one, grants for a workflow that the deployment does not have.
  *
  * Does not own: values that are not allowed (`settings-of-props.ts` and the parts), settings without effect
  * if there is no API (`settings-of-props.ts`), settings of one agent (`agent-settings.ts`).

@@ -57,7 +57,7 @@ interface Whole extends Construct {
 const TIMEOUT = Duration.seconds(30);
 /** Six times the function's timeout, as AWS recommends. */
 const VISIBILITY = Duration.minutes(3);
-/** Receivers that are away keep a function waiting for 15 s each. */
+/** A receiver that does not answer keeps a function waiting for 15 s. */
 const MAX_CONCURRENCY = 5;
 
 /** The function that sends notifications, its queue and its rule. */

@@ -3,9 +3,9 @@
  *
  * Owns: the prefix that all agents of one deployment share. With it a function can compute every agent's
  * queue from one address and the agents' names, and one policy line can allow all of them. Only agents'
- * queues have the prefix: they contain hints, so none outlives its stack and its name is free again. The
- * queues of triggers and dead-letter queues contain messages that exist nowhere else; AWS names them, so that
- * a retained one blocks no other.
+ * queues have the prefix: their messages are hints, so the queues are deleted with the stack, and their names
+ * become free. The queues of triggers and dead-letter queues contain messages that exist nowhere else; AWS
+ * names them, so that a retained queue never blocks a new one.
  *
  * Q1 no prefix is the beginning of another's: it ends at its first `_`, which neither the name of a stack nor
  *    a hash has.

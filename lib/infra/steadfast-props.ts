@@ -265,7 +265,7 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly tracing?: Tracing;
   /**
-   * The number of supervisors, the shards of the wake index, the passes of the audit, the calls of AWS.
+   * The number of supervisors, the shards of the wake index, the passes of the audit, the calls to AWS.
    * @default - right for most deployments
    */
   readonly tuning?: Tuning;

@@ -78,8 +78,8 @@ const DEFAULT_MEMORY_MB = 384;
 /**
  * A whole deployment: API, queues and functions of the agents, state table, supervisor, alarms, dashboard.
  * @example new Steadfast(stack, 'Orders', { workflows: Workflows.fromFolder('workflows') });
- * @throws Error for an option that does not exist, has a value that is not allowed, or that another one makes
- * void: it names the option, and says what to write
+ * @throws Error for an option that does not exist, has a value that is not allowed, or that has no effect
+ * beside another option; the message names it and says what to write
  */
 export class Steadfast extends Construct {
   /** The DynamoDB table that holds every execution. */
@@ -258,7 +258,7 @@ export class Steadfast extends Construct {
   }
 
   /**
-   * Lets a grantee start executions of one workflow, or of all, and nothing else: reading the result takes
+   * Lets a grantee start executions of one workflow, or of all, and nothing else: to read the result it needs
    * `grantRun` or `grantInvoke`.
    * @throws Error for a workflow that this deployment does not have, for a grantee that is not a role or user
    * of this account, and with `api: 'none'`, where `grantInvoke` is the only grant
@@ -297,8 +297,8 @@ export class Steadfast extends Construct {
   }
 
   /**
-   * Lets a grantee perform an agent's work in a place of your own: a worker on a machine with a GPU, a
-   * cluster of another kind. Grant it what the agent's external service needs as well.
+   * Lets a grantee perform an agent's work on infrastructure of your own: a machine with a GPU, or another
+   * cluster. Grant it what the agent's external service needs as well.
    * @returns variables for the worker's environment
    */
   grantWork(agentName: string, grantee: IGrantable): Readonly<Record<string, string>> {
@@ -380,7 +380,7 @@ export class Steadfast extends Construct {
   private starters(code: CodeSource['code'], { workflows }: Discovery): Starters {
     return {
       workflows,
-      // If agents take few of the account's concurrent executions, starters do as well.
+      // Where `agentConcurrency` limits the agents to few concurrent executions, it limits the starters, too.
       maxConcurrency: Math.min(10, this.#props.agentConcurrency ?? 10),
       code: (name, file) => code('starter', { asset: `triggers/${name}`, file }),
       grantStart: (trigger, agents) => this.letStart(trigger, agents),

@@ -1,8 +1,7 @@
 /**
- * The place of an agent in another language: a Lambda function, an address, or a command in the container.
+ * Says where an agent in another language runs: a Lambda function, an address, or a command in the container.
  *
- * Owns: the forms of a target, and every refusal about them. Does not own: the content of a call
- * (`contract.ts`).
+ * Owns: the forms of a target, and the checks of them. Does not own: the content of a call (`contract.ts`).
  */
 
 import type { AgentSpec } from '../core/plan/agent.ts';
@@ -22,7 +21,7 @@ export interface LambdaTarget {
 /** A program that answers HTTP. */
 export interface UrlTarget {
   /**
-   * `https:`; also `http:` if the request carries neither a secret nor a signature, or goes to this machine.
+   * `https:`; also `http:` if the request carries neither a secret nor a signature, or stays on this machine.
    */
   readonly url: string | FromEnvironment;
   /**
@@ -117,9 +116,9 @@ export const isHere = ({ hostname }: URL): boolean => HERE.has(hostname);
 const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Returns the fault in an address, literal or from elsewhere, if there is one. The text omits the address,
- * because part of it may be secret.
- * @param instead how its author names a secret
+ * Returns what is wrong with a URL, written in code or read from the environment; undefined if nothing is.
+ * The text omits the URL, because part of it may be secret.
+ * @param instead the option that the author should use for a secret
  */
 export function addressProblem(
   text: string,

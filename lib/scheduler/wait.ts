@@ -135,7 +135,7 @@ async function changed(
     return await changeRecord(waits, [], change, known);
   } catch {
     // If the record cannot be read, it may be full: the caller is answered at once. If it cannot be written,
-    // the entry of a wait that is over expires by itself.
+    // the entry of a finished wait expires by itself.
     return undefined;
   }
 }

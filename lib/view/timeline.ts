@@ -270,8 +270,8 @@ const NEXT_OF: Readonly<Partial<Record<StepView['status'], 'run' | 'probe' | 'un
 };
 
 /**
- * Returns the stretches after the latest attempt: until when the step is deferred, and since when it has been
- * in its queue again.
+ * Returns the stretches after the latest attempt: the time until which the step is deferred, and the time
+ * since which it has been in its queue again.
  */
 function toCome(step: StepView, last: Stretch | undefined, view: ExecutionView, now: number): Stretch[] {
   const { retryAt, deferred, status } = step;

@@ -3,8 +3,8 @@
  * (schedules.ts, event-source.ts).
  *
  * Invariants
- * - I1 at the end of the time the thing is switched on, even if it was switched off a second time
- *   meanwhile.
+ * - I1 when the time is over, what was switched off is switched on again, even if it was switched off a
+ *   second time meanwhile.
  */
 import type { Clock } from '../clock.ts';
 

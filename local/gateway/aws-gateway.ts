@@ -45,7 +45,7 @@ export interface Interceptor {
 /** The servers behind the gateway. */
 export interface Backends {
   readonly dynamo: DynamoProxy;
-  /** Absent if no index is ever behind. */
+  /** Absent if indexes are always up to date. */
   readonly lateIndexes: LateIndexes | undefined;
   readonly connections: Connections;
   readonly queues: QueueDirectory;

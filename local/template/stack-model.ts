@@ -98,7 +98,7 @@ const SECOND_MS = 1000;
 const DEFAULT_RETENTION_S = 345_600;
 const MAX_MESSAGE_BYTES = 1_048_576;
 
-/** Lists a resource, or the imports of one that runs, as not run. */
+/** Names the resource if it does not run, or the imports from other stacks that a running one reads. */
 function listed({ logicalId, type, runs, imports }: ResolvedResource): string[] {
   if (!runs) return SILENT_TYPES.has(type) ? [] : [`${logicalId} (${type})`];
   const foreign = `it reads what other stacks export: ${imports.join(', ')}`;

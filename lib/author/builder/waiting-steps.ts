@@ -198,7 +198,7 @@ export interface ChildOptions extends AnyStepOptions, MayFailOptions {
   readonly recovery?: readonly ChildStage[];
   /**
    * 'none': the other execution's effects remain when this one is undone.
-   * @default 'required': it is undone, in its turn; 'none' for a point of no return
+   * @default 'required': it is undone in reverse order with the steps; 'none' for a point of no return
    */
   readonly undo?: 'none' | 'required';
   /**

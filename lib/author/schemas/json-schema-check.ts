@@ -5,9 +5,9 @@
  * Owns: which part of a JSON Schema is certain, and the check of values against that part. Does not own:
  * which part of a value is certain, and the messages (`input-check.ts`).
  *
- * JSON Schema does not show that a schema converts a value of another kind, or trims a text. So a kind counts
- * only if the schema itself, tested while it is loaded, refuses all others; lengths and patterns do not
- * count.
+ * JSON Schema does not show that a schema converts a value of another kind, or trims a text. So a `type` is
+ * trusted only if the schema itself, called when it is loaded, refuses values of all other types; lengths and
+ * patterns are not trusted.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -93,7 +93,7 @@ function problemsOf(value: unknown, schema: Json | undefined, path: Path): reado
 
 const listIn = (list: Json | undefined): readonly Json[] => (Array.isArray(list) ? (list as Json[]) : []);
 
-/** Returns the problem of the value itself, apart from its fields. */
+/** Returns what is wrong with the value itself, apart from its fields. */
 function ownProblem(
   value: unknown,
   { type, enum: among, const: only, ...bounds }: JsonObject,

@@ -59,7 +59,7 @@ export function stepAfter(
 }
 
 /**
- * Statuses in which the step has not failed for good: another attempt follows, or the present one goes on.
+ * Statuses in which the step has not failed for good: another attempt follows, or the current one goes on.
  */
 const GOES_ON: ReadonlySet<Step['status']> = new Set(['retrying', 'running', 'accepted', 'done']);
 

@@ -24,8 +24,8 @@ import type { Execution } from '../records/state.ts';
 import { rootOf } from '../values/names.ts';
 
 /**
- * A change of a question. It never has a token or a comment, and only those outputs that the author shows. A
- * failure's message may contain a payload, so only its code is here.
+ * A change of a question. It contains no token and no comment, and of the outputs only those that the author
+ * shows. A failure's message may contain a payload, so only its code is here.
  */
 export interface QuestionNews
   extends Pick<Question, 'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'reminders' | 'tags'>,
@@ -41,12 +41,12 @@ export interface QuestionNews
   readonly root?: Root & { readonly executionId: string };
   /** When the change was written. */
   readonly at: number;
-  /** Set if the execution was started with a `callbackUrl`: its life. */
+  /** The execution's `life`, set only if it was started with a `callbackUrl`. */
   readonly notify?: string;
   /** The code of the failure that an incident is about. */
   readonly code?: string;
   readonly closedBy?: Question['closedBy'];
-  /** The full view: a path of the API. */
+  /** The API's path of the full view. */
   readonly view: string;
 }
 
@@ -56,7 +56,7 @@ export interface BreakerNews {
   readonly change: 'opened' | 'closed' | 'paused' | 'resumed';
   readonly agent: string;
   readonly at: number;
-  /** Only for an end: since when it had been open, or paused. */
+  /** Only for `closed` and `resumed`: when it was opened or paused. */
   readonly since?: number;
   readonly by?: Caller;
   readonly view: string;
@@ -97,7 +97,7 @@ export type OwedNews = Ended | QuestionNews;
 
 export type News = OwedNews | PassingNews;
 
-/** The news, if a write puts an execution at risk that was not at risk before. */
+/** Returns news if this write puts the execution at risk and it was not at risk before. */
 export function riskNews(
   before: Pick<Execution, 'riskSince'>,
   execution: Execution | undefined,
@@ -117,8 +117,8 @@ export function riskNews(
 }
 
 /**
- * Marks news of an execution that was started with a `callbackUrl`. The mark is the execution's life, by
- * which the sender finds the right record. The address may be secret, so it stays in that record.
+ * Marks news of an execution that was started with a `callbackUrl`. The mark is the execution's `life`; by it
+ * the sender finds the record with the URL. The URL may be a secret, so it stays in that record.
  */
 export const notifying = ({
   callbackUrl,
@@ -158,7 +158,7 @@ export function questionNews(
   };
 }
 
-/** A part of a root's own list already has the root's workflow and tags. */
+/** If the question is of a part of the root's own list, its workflow and tags are already the root's. */
 function rootAbove(id: string, { workflow, tags, root }: Question): QuestionNews['root'] {
   const executionId = rootOf(id);
   return executionId === id ? undefined : { executionId, ...(root ?? { workflow, ...defined({ tags }) }) };

@@ -51,7 +51,7 @@ export function newExecution(plan: Plan, born: NewExecution, now: number): Execu
     commands: [],
     dispatches: {},
   };
-  // S12 a wait at its beginning may end before any agent's work is due.
+  // S12 a wait that begins with the execution may end before any agent's work is due.
   const timesAt = externalTimes(plan, { execution, steps: {} });
   return timesAt.some((at) => at < wakeAt)
     ? { ...execution, wakeAt: Math.max(now, Math.min(...timesAt)) }
@@ -69,7 +69,7 @@ export function callbackKeysOf(plan: Plan, fresh: () => string): Pick<NewExecuti
 }
 
 /**
- * Takes the place of a child that its parent will never start. The parent knows its end, so it has no wake
+ * The record of a child that its parent will never start. Its parent knows how it ended, so it has no wake
  * time.
  */
 export function placeHolder(

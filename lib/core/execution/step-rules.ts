@@ -252,7 +252,8 @@ const nextStage = (record: Step, now: number): Move => ({
   what: 'next-stage',
   changes: {
     ...defined({ stage: record.nextStage }),
-    // After accepted work that did not end in time, the same stage may go on; then its attempts count on.
+    // After accepted work that did not end in time, the same stage may go on; then the count of its attempts
+    // continues.
     stageAttempt: record.nextStage === record.stage ? record.stageAttempt : 0,
     nextStage: undefined,
     givenInput: undefined,

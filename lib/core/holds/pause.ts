@@ -57,8 +57,8 @@ export const nextPause = (
 });
 
 /**
- * Adds a pause. If there are more than are kept, the oldest are merged into one sum, because their time is
- * given back, too.
+ * Adds a pause. If there are more than are kept, the oldest are merged into one sum, because their time does
+ * not count towards time limits either.
  */
 export function withPause(
   { pauses = [], earlierPauses }: Execution,

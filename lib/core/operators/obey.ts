@@ -129,8 +129,8 @@ export function possibleCommands(
 }
 
 /**
- * Why a person is not offered to replace the execution by a start with its input. The API accepts such a
- * start all the same: a program may know better.
+ * Why people are not offered to start a replacement with the execution's input. The API accepts such a start
+ * all the same: a program may know better.
  */
 function replaceProblem(plan: Plan, state: Snapshot, isDeployed: boolean): string | undefined {
   const { status, parent } = state.execution;

@@ -61,8 +61,9 @@ export function planAt(stored: Plan, planId: string): Plan | undefined {
 const itemName = (step: MapStep, before: number, at: number): string => `${step.name}[${before + at}]`;
 
 /**
- * The plan of a part of a list: one step per item. A limit of concurrency makes lanes: item n waits for item
- * n - concurrency. So no counter is needed, and the report that frees a lane also leads to its next item.
+ * The plan of a part of a list: one step per item. `concurrency` splits the items into chains: item n waits
+ * for item n - concurrency. So no counter is needed, and the report that ends an item also leads to the next
+ * one of its chain.
  */
 function partPlan(parent: Plan, step: MapStep, { size, tolerated, before }: Part): Plan {
   const lanes = step.concurrency ?? size;

@@ -25,7 +25,7 @@ export interface Ended {
   readonly by?: Caller;
   /** The effects that the execution left; after a success, only those of tolerated failures. */
   readonly standing?: Standing;
-  /** Set if the execution was started with a `callbackUrl`: its life. */
+  /** The execution's `life`, set only if it was started with a `callbackUrl`. */
   readonly notify?: string;
   /** The on-failure steps that failed for good, or got no answer in time. Absent if there are none. */
   readonly onFailureFailed?: readonly FailedOnFailure[];

@@ -47,7 +47,7 @@ export interface WaitsNow {
  */
 export const DEFAULT_MOST_WAITS = 5;
 
-/** After this time without a refused call, counting begins anew. */
+/** After this time without a refused call, counting starts again. */
 const REFUSED_FOR_MS = 60_000;
 
 const openAt = (stored: OpenWaits | undefined, now: number): readonly OpenWait[] =>

@@ -167,7 +167,7 @@ export interface Execution {
   readonly end?: End;
   /** The latest 10; while the execution is paused, the last one is the current one. */
   readonly pauses?: readonly Pause[];
-  /** The sum of all earlier pauses, whose time is given back as well. */
+  /** The sum of all earlier pauses, which do not count towards time limits either. */
   readonly earlierPauses?: EarlierPauses;
   /** The latest 10. */
   readonly retries?: readonly Retried[];

@@ -57,8 +57,8 @@ function behindAttempts(record: Step | undefined): Undoable {
 }
 
 /**
- * Tells if a child that is such a point can be undone. It counts before its creation is recorded, because the
- * process that created it may have died.
+ * Returns whether a child that is such a point can be undone. It counts before its creation is recorded,
+ * because the process that created it may have died.
  */
 function behindChild(step: PlanStep, state: Snapshot): Undoable {
   const { children } = state.steps[step.name] ?? {};

@@ -17,8 +17,8 @@ import { type Execution, pauseOf } from '../records/state.ts';
 import { turnAt } from './turn.ts';
 
 /**
- * The time of pauses since an instant, which is given back, and the number of the latest pause. A pause
- * counts once it is over.
+ * How long the execution has been paused since an instant, which time limits do not count, and the number of
+ * the latest pause. A pause counts once it is over.
  * @param beyond counts only pauses with a higher number
  */
 export function pausesSince(

@@ -42,7 +42,7 @@ import { waitsUntil } from '../waiting/waits.ts';
 /** SQS delays a message by at most 15 minutes; a supervisor sends later messages when they are due. */
 export const MAX_DELAY_MS = 900_000;
 
-/** The longest gap between repeated dispatches, so that a queue that comes back is used soon. */
+/** The longest gap between repeated dispatches: a queue that recovers is used again within this time. */
 const MAX_GAP_MS = 900_000;
 
 export const longestGapMs = ({ step: { pickupMs } }: Work): number => Math.max(MAX_GAP_MS, pickupMs);
@@ -68,7 +68,7 @@ export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): numbe
 
 /** After an outage, dispatches may wait for a later sweep, and the ends of leases for a grace period. */
 interface Delays {
-  /** By work key, the earliest time to send it, because this sweep has sent enough to its agent. */
+  /** By work key: the earliest time to send work that waits because this sweep has sent its agent enough. */
   readonly later?: Readonly<Record<string, number>>;
   readonly graceFrom?: number | undefined;
   readonly away?: readonly Away[] | undefined;

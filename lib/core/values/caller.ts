@@ -5,8 +5,8 @@
  * not own: reading a gateway's fields (`api/callers.ts`), which person may give which answer
  * (`records/people.ts`).
  *
- * No caller names itself. If it is unclear whether two callers are one person, they count as one. The mistake
- * then costs little: a further person has to answer. The opposite mistake would let a person approve their
+ * No caller names itself. If it is unclear whether two callers are one person, they count as one. If that is
+ * wrong, it costs little: another person has to answer. The opposite mistake would let a person approve their
  * own work.
  */
 

@@ -23,7 +23,7 @@ export const MAX_DURATION_MS: number = 366 * 86_400_000;
 
 const MAX_CHARS = 60;
 
-/** The whole milliseconds of a text in the accepted form, at most a year; undefined for other text. */
+/** Parses a duration into whole milliseconds; undefined for text in another form, or for more than a year. */
 function spelledMs(given: Duration): number | undefined {
   // Longer text is not a duration, and the search below takes quadratic time on many digits in a row.
   const text = typeof given === 'string' && given.length <= MAX_CHARS ? given : '';
@@ -60,7 +60,10 @@ export function formatDuration(ms: number): string {
   return text;
 }
 
-/** Milliseconds, possibly 0, of seconds or a duration such as '90s' in data; undefined if it is neither. */
+/**
+ * Converts a number of seconds, or a duration such as '90s', to milliseconds (0 is allowed); undefined for
+ * anything else.
+ */
 export function lengthMsOf(given: Json | undefined): number | undefined {
   if (typeof given === 'string') return spelledMs(given);
   if (typeof given !== 'number') return undefined;
@@ -77,10 +80,10 @@ export const isDurationMs = (ms: number): boolean => Number.isFinite(ms) && ms >
 
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** An earlier number is a mistake: seconds taken for milliseconds are in January 1970. */
+/** Smaller numbers are mistakes: seconds read as milliseconds give a time in January 1970. */
 export const EARLIEST_TIME: number = Date.UTC(2001, 0, 1);
 
-/** A later number is a mistake, too: dates in ISO form end with the year 9999. */
+/** Larger numbers are mistakes, too: ISO dates end with the year 9999. */
 const LATEST_TIME = 253_402_300_799_999;
 
 /** Epoch ms of a time from data or an author; undefined if it is not a time. */
