@@ -16,7 +16,7 @@ import { FairLine } from '../local/sqs/fair-line.ts';
 
 /** The group of all messages without one. With separate groups, each would come first. */
 const NO_GROUP = 'none';
-/** The delay before a message that was given back is delivered again. */
+/** The delay before a returned message is delivered again. */
 const GIVEN_BACK_MS = 2_000;
 
 export type Deliver = (message: Message) => Promise<'handled' | 'give-back'>;

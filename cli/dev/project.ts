@@ -52,7 +52,7 @@ export interface FoundSteadfast {
   /** The folder of its stack's assembly. The assembly of a CDK stage is inside the app's. */
   readonly assembly: string;
   readonly stack: string;
-  /** The stack's path in the CDK: 'Prod/Orders' in a CDK stage, otherwise mostly its name. */
+  /** The stack's path in the CDK: 'Prod/Orders' in a CDK stage, otherwise usually its name. */
   readonly stackPath: string;
   /** The path of its construct, such as 'Shop/Payments'. */
   readonly path: string;

@@ -6,7 +6,7 @@
  * (`reporting.ts`), the queue's acknowledgement (`handler.ts`).
  *
  * S5 if the answer to a claim is ambiguous, the step is read again: its token shows if the claim was written.
- * S9 a message that could not be handled is given back, and costs no attempt.
+ * S9 a message that could not be handled is returned to the queue, and uses up no attempt.
  */
 
 import type { Ports } from '../core/ports.ts';
@@ -82,7 +82,7 @@ export async function handleMessage(
     const { decision } = decided;
     pass = decided.pass;
     const { next } = decision;
-    // For a claim, the part that was read is enough. For anything else the next lap reads all steps.
+    // For a claim, the part that was read is enough. For anything else the next iteration reads all steps.
     if (state.isReadInPart === true && next.kind !== 'perform') continue;
     if (next.kind === 'give-back') return 'give-back';
     if (next.kind === 'wait') {

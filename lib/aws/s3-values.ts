@@ -37,8 +37,8 @@ export interface S3Options {
 type Method = 'GET' | 'PUT' | 'DELETE';
 
 /**
- * S3's answer for a missing object, with `NoSuchKey`. A role that may not list gets 403 instead, which names
- * the right to list; if it might not read either, S3 would name that right.
+ * S3's answer for a missing object, with `NoSuchKey`. A role that may not list gets 403 instead, naming
+ * `s3:ListBucket`; if it could not read either, the 403 would name `s3:GetObject`.
  */
 const NOT_THERE = 404;
 const MAY_NOT_LIST = 403;

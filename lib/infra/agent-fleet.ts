@@ -42,7 +42,7 @@ export interface AgentDeclaration {
   readonly runsIn?: 'container';
   /** Absent if the agent's file contains the code. */
   readonly remote?: 'lambda' | 'url' | 'command';
-  /** Set if the work is entirely declared. */
+  /** Set if the agent has no code: its work is declared, as in `httpAgent`. */
   readonly declared?: DeclaredWork;
   /** The agents to which it may have to send, itself included. */
   readonly peers: readonly string[];

@@ -25,7 +25,7 @@ import { leftBehind } from './left-behind.ts';
 const INSPECTED = 'steadfast:inspected';
 type Bundles = ReturnType<typeof bundleDeployment>;
 /**
- * Bundles of workflows, made once for all stacks: stages of an app mostly differ in settings and not in code.
+ * Bundles of workflows, made once for all stacks: stages of an app usually differ in settings, not in code.
  */
 const bundled = new WeakMap<Discovery, Map<string, Bundles>>();
 

@@ -287,9 +287,9 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly alarmTopic?: ITopic;
   /**
-   * Starts an execution of two steps, the canary, at this interval, 1 to 60 whole minutes. Two that do not
-   * end raise the alarm `CanaryLate`, the only one about the whole system. Every 5 minutes costs some $2 a
-   * month.
+   * Starts an execution of two steps, the canary, at this interval, 1 to 60 whole minutes. If two do not end,
+   * the alarm `CanaryLate` is raised, the only alarm that tests the whole system. Every 5 minutes costs some
+   * $2 a month.
    * @default - none
    */
   readonly canary?: Duration;

@@ -40,7 +40,7 @@ const STARTING_MS = 30_000;
 const SPARED_MS = 30_000;
 /** A kill is not instant. */
 const KILL_MARGIN_MS = 1_000;
-/** A call's time grows when a pause gives time back; its process is informed of this much or more. */
+/** A pause extends a call's time; the call's process is informed of an extension of this much or more. */
 const GIVEN_BACK_MS = 100;
 const MB = 1_048_576;
 

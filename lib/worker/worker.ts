@@ -28,10 +28,7 @@ export const HIDDEN_S = 30;
 const RENEW_EVERY_MS = 10_000;
 /** SQS hides no message for more than twelve hours after it was received. */
 const RENEW_FOR_MS = 11 * 3_600_000;
-/**
- * The time until a message that was given back is received again: this code cannot read it yet, or a port
- * failed.
- */
+/** The time until a returned message is received again: this code cannot read it yet, or a port failed. */
 const GIVEN_BACK_S = 20;
 const RECEIVE_AGAIN_MS = 2_000;
 

@@ -23,8 +23,8 @@ export const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A check: id (bold: a failure stops work), row, phase, needs, expected result. A row without a check: id,
- * row, reason.
+ * A checked row is: id (bold if a failure stops the work), row, phase, needs, expected result. A row without
+ * a check is: id, row, reason.
  */
 const TABLE = `
 # Account and template

@@ -40,7 +40,7 @@ export interface HmacOptions {
   readonly time?: { readonly prefix: string } | { readonly header: string };
   /**
    * The text that is signed, of `{body}`, `{time}` and headers: '{webhook-id}.{time}.{body}'. Between a
-   * header and the body is a character that no id has, such as a dot.
+   * header and the body there must be a character that cannot occur in the header's value, such as a dot.
    * @default - '{time}.{body}', or the body alone
    */
   readonly signed?: string;
@@ -69,7 +69,10 @@ const OPTIONS = {
 
 const HEADER = /^[a-z0-9-]{1,64}$/;
 const LONGEST_TOLERANCE_MS = 3_600_000;
-/** K1 A header beside the body, with nothing between them that a header's value could not contain. */
+/**
+ * K1 Matches a header and the body that are adjacent, or joined only by characters that may occur in the
+ * header's value.
+ */
 const TOUCHES_BODY =
   /\{(?!(?:time|body)\})[^{}]*\}[\w-]*\{body\}|\{body\}[\w-]*\{(?!(?:time|body)\})[^{}]*\}/;
 const namesIn = (template: string): string[] =>

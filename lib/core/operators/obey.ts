@@ -130,7 +130,7 @@ export function possibleCommands(
 
 /**
  * Why people are not offered to start a replacement with the execution's input. The API accepts such a start
- * all the same: a program may know better.
+ * anyway: a program may know better.
  */
 function replaceProblem(plan: Plan, state: Snapshot, isDeployed: boolean): string | undefined {
   const { status, parent } = state.execution;

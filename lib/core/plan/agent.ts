@@ -179,8 +179,8 @@ export interface AttemptContext {
   readonly idempotencyKey: string;
   /**
    * The time left for the attempt, in ms: the shorter of the agent's `timeout`, the process's time, and the
-   * step's own `within`. At 0 `signal` is aborted, unless a pause of the execution has given time back to
-   * `within`: the pause is read at 0, within a second, and the time left grows by it.
+   * step's own `within`. At 0 `signal` is aborted, unless the execution was paused meanwhile: `within` does
+   * not count pauses, so at 0 they are read, which takes up to a second, and extend the time left.
    */
   readonly timeLeftMs: () => number;
   /**

@@ -8,7 +8,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent } from './agent.ts';
 import type { Plan } from './plan.ts';
 
-/** What `workflow` declares; exported by its file, and run by whoever deploys it. */
+/** A declared workflow, the result of `workflow`. Its file exports it, and a deployment runs it. */
 export interface Workflow<I = unknown, O = unknown> {
   readonly kind: 'steadfast:workflow';
   /** Its name in every call. */

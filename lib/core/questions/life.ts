@@ -1,10 +1,10 @@
 /**
  * The life of a question: opened, reminded, and answered, defaulted or moot.
  *
- * Owns: the record after each change, giving back the time of a pause, when the next reminder is due, when
- * and how a change is announced, making an execution `waiting` while a person is asked. Does not own: opening
- * (`incident.ts`, `callback.ts`, `holds/pause.ts`) and closing a question (`operators/incidents.ts`,
- * `callback.ts`), putting an event on the bus (`aws/event-bus.ts`).
+ * Owns: the record after each change, extending deadlines by the length of a pause, when the next reminder is
+ * due, when and how a change is announced, making an execution `waiting` while a person is asked. Does not
+ * own: opening (`incident.ts`, `callback.ts`, `holds/pause.ts`) and closing a question
+ * (`operators/incidents.ts`, `callback.ts`), putting an event on the bus (`aws/event-bus.ts`).
  *
  * The event bus gets each change at least once: it is written as unannounced, announced, then written as
  * announced. If the process dies in between, the next evaluation announces it again. An open question is
@@ -104,7 +104,7 @@ export function closed<Kept extends Question>(
   });
 }
 
-/** Moves deadlines, because a pause gives its time back. Comes before any deadline applies. */
+/** Moves deadlines by the length of a pause. Must run before any deadline is applied. */
 export const moveDeadline: Rule = {
   apply: (plan, state, event) => {
     for (const question of openQuestions(state)) {
@@ -190,7 +190,8 @@ export const changed = (
 
 /**
  * Announces, one at a time, changes that were written and not announced yet. It is the last rule, and does
- * nothing if the bus has just refused the change: no act of an execution waits for its listeners.
+ * nothing if the bus has just refused the change: an execution never waits for those who listen to its
+ * events.
  */
 export const announceChange: Rule = {
   apply: (_plan, state, event) => {

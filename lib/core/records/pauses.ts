@@ -1,8 +1,8 @@
 /**
  * The pauses of an execution, as its record keeps them.
  *
- * Owns: the shapes, and how much time several pauses give back together. Does not own: when one begins and
- * ends (`holds/pause.ts`), which times they extend (`step/within.ts`).
+ * Owns: the shapes, and the total length of several pauses. Does not own: when one begins and ends
+ * (`holds/pause.ts`), which times they extend (`step/within.ts`).
  */
 
 import type { Caller } from '../values/caller.ts';

@@ -121,7 +121,7 @@ export interface CallbackQuestion extends Asked {
 
 export type Question = Incident | CallbackQuestion;
 
-/** An open question, as the index has it. */
+/** An open question with the fields that the index has. */
 export interface InboxKey {
   readonly executionId: string;
   readonly kind: Question['kind'];

@@ -41,7 +41,7 @@ export interface Risk {
 
 /**
  * When three quarters of the execution's time are over. A retry, or a place in a lane, gives it its whole
- * time again; time that pauses give back is included.
+ * time again; pauses have extended the deadline.
  */
 export function riskAt({ startedAt, retries, lane, deadlineAt }: Execution): number {
   const from = Math.max(startedAt, retries?.at(-1)?.at ?? 0, lane?.placedAt ?? 0);

@@ -213,8 +213,9 @@ const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
 ]);
 
 /**
- * Since when the step has had no lease, no open work, nothing to undo and nothing that may still act;
- * otherwise undefined. A step without a record can no longer start, because the fence was completed before.
+ * The time since which the step has had no lease, no open work, nothing to undo and nothing that may still
+ * act; undefined if it has any. A step without a record can no longer start, because the fence was completed
+ * before.
  * @param left true if effects are kept, so that they need no undo
  */
 export function clearSince(step: PlanStep, record: Step | undefined, left: boolean): number | undefined {

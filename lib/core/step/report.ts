@@ -156,7 +156,7 @@ function afterFailure(
   const forTime = (): Step =>
     stepAfter(record, 'fail', inputs, { ...changes, ...FAILED_FOR_TIME, status: 'failed' });
   if (next.kind === 'person' || (next.kind === 'end' && isRefused)) {
-    // A refused input is the author's mistake; the effects of earlier steps are right.
+    // A refused input is the author's mistake; nothing is wrong with the effects of earlier steps.
     const isNeeded = isRefused || (variant.effect === 'unsafe' && changes.mayHaveActed === true);
     return isOverTime && !isNeeded
       ? forTime()

@@ -1,8 +1,8 @@
 /**
  * The time of a step (`within`): from its turn on, all its attempts, waits and retries.
  *
- * Owns: when it is over, including the time that pauses give back. Does not own: the writes then
- * (`waiting/waits.ts`, for child executions `waiting/child.ts`), aborting an attempt (`agent/attempt.ts`).
+ * Owns: when it is over, extended by the length of pauses. Does not own: the writes then (`waiting/waits.ts`,
+ * for child executions `waiting/child.ts`), aborting an attempt (`agent/attempt.ts`).
  *
  * When it is over, the step begins nothing new. Work that resolves an outcome (a probe, the undo, a question
  * to a person) has times of its own.

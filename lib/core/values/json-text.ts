@@ -4,8 +4,8 @@
  * Owns: finding out if it has more values, or more different keys, than allowed: parsing millions takes
  * longer than refusing them. Does not own: the limits, checking parsed values (`json.ts`).
  *
- * Both checks read the text once, character by character, and stop as soon as there are too many. A different
- * key costs a parser, a copy and a sort about twenty times as much as a value of a list.
+ * Both checks read the text once, character by character, and stop as soon as there are too many. A distinct
+ * key costs a parser, a copy and a sort about twenty times as much as an item of a list.
  */
 
 /** The index after the closing quote of the string that begins there. */
