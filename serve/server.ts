@@ -34,7 +34,7 @@ import { LatestTime } from './latest-time.ts';
 import { LoopClock } from './loop-clock.ts';
 import { MessageQueue } from './message-queue.ts';
 import { MEASURED, serverPorts, Telemetries, withTelemetry } from './ports.ts';
-import { type Outboxes, outboxesOf, type Reading } from './outboxes.ts';
+import { type Outbox, outboxOf } from './outbox.ts';
 import { plannedIn } from './planned.ts';
 import { resume, type Resumed } from './resume.ts';
 import { host, hostBulk, MOST_BULK_PAGES, type Roles, schedulerOf } from './roles.ts';
@@ -96,7 +96,7 @@ async function expireAll(database: Database, { now }: EndingClock): Promise<void
 interface FileCalls {
   readonly expire: () => unknown;
   readonly open: () => Promise<OpenNow>;
-  readonly outboxes: Outboxes;
+  readonly outbox: Outbox | undefined;
 }
 
 const NONE: Resumed['missing'] = new Map();
@@ -217,17 +217,17 @@ class Running {
     const queue = new MessageQueue();
     const blocked = new BlockedSteps((found) => own.logger.warn('loop-blocked', lineOf(found)));
     const ends = new AwaitedEnds();
-    const outboxes = this.#outboxes(database.client, own, (id) => ports.store.readExecution(id));
+    const common = { client: database.client, clock: this.#clock };
+    const execution = (id: string) => ports.store.readExecution(id);
+    const sending = { ...common, logger: own.logger, wall: this.#machine.wall, execution };
+    const outbox = outboxOf(this.#options, sending);
     const parts = {
-      client: database.client,
+      ...common,
       findAtRisk: database.findAtRisk,
       values: saidValues(await valuesOf(file), unkeptValues, worded),
       queue,
-      announcer: listenersAsBus(
-        new Set([ends.listener, ...listeners, ...outboxes.map((one) => one.listener)]),
-      ),
+      announcer: listenersAsBus(new Set([ends.listener, ...listeners, ...(outbox ? [outbox.listener] : [])])),
       ends,
-      clock: this.#clock,
       random: this.#boot,
       storageTrouble: () => unkept.now() ?? unkeptValues.now(),
       connectionTrouble: this.#connections.now,
@@ -247,15 +247,10 @@ class Running {
     return {
       roles,
       loop,
-      outboxes,
+      outbox,
       expire: () => expireAll(database, this.#clock),
       open: () => openNow(database.client, TABLE_NAME, agents, this.#clock.now(), database.counted),
     };
-  }
-
-  #outboxes(client: Database['client'], { logger }: Telemetry, execution: Reading): Outboxes {
-    const { wall } = this.#machine;
-    return outboxesOf(this.#options, { client, clock: this.#clock, logger, wall, execution });
   }
 
   #hostAgents(roles: Roles, loop: LoopClock): void {
@@ -296,7 +291,7 @@ class Running {
   #loops(
     { ports, plans }: Roles,
     loop: LoopClock,
-    { expire, open, outboxes }: FileCalls,
+    { expire, open, outbox }: FileCalls,
   ): { readonly loops: Promise<unknown>[]; readonly resumed: Promise<Resumed> } {
     const { signal } = this.#stopping;
     loop.start();
@@ -328,7 +323,7 @@ class Running {
     };
     const loops = [
       resumed,
-      ...outboxes.map((one) => one.run(signal)),
+      ...(outbox ? [outbox.run(signal)] : []),
       supervise({ ...supervisor, clock: loop }, memory, telemetry, { open, takeMissing }, signal),
       auditAlways(withTelemetry(ports, audit), audit, { retentionMs: this.#retentionMs }, expire, signal),
     ];

@@ -1,7 +1,7 @@
 /**
  * Checks the URL and the secret of the receiver of all events (`--events-to`).
  *
- * Does not own: the form of an event (`lib/notifications`), when it is sent (`event-outbox.ts`).
+ * Does not own: the form of an event (`lib/notifications`), when it is sent (`outbox.ts`).
  */
 
 import { SHORTEST_SECRET, signingKey } from '../lib/notifications/signed-event.ts';

@@ -2,7 +2,7 @@
  * An event in the form that its receiver gets: the text, and the headers that prove the sender.
  *
  * Owns: the form of Standard Webhooks (github.com/standard-webhooks/standard-webhooks, spec): id, time and
- * signature, and what a key may be. Does not own: when it is sent (`serve/event-outbox.ts`, `handler.ts`),
+ * signature, and what a key may be. Does not own: when it is sent (`serve/outbox.ts`, `handler.ts`),
  * the content of an event (docs/EVENTS.md).
  */
 

@@ -55,15 +55,15 @@ export async function receiverOf<Came>(
   };
 }
 
-/** A file in memory that can refuse removals, and a log. */
+/** A file in memory that refuses the next commands of the given names, in turn, and a log. */
 export function outboxFile() {
   const { client: own, close } = openDatabase(IN_MEMORY, { onBroken: () => undefined });
   const said: (readonly [string, object])[] = [];
   const say = (what: string, fields: object): void => void said.push([what, fields]);
-  const refusals: true[] = [];
+  const refusals: string[] = [];
   const client = {
     send: (command: object) =>
-      command.constructor.name === 'DeleteItemCommand' && refusals.splice(0, 1).length > 0
+      command.constructor.name === refusals[0] && refusals.shift() !== undefined
         ? Promise.reject(new Error('the disk is full'))
         : own.send(command as never),
   } as never;

@@ -2,8 +2,8 @@
 
 import { jest, type Killer, type Mutant } from '../mutant.ts';
 
-const OUTBOX = 'serve/notification-outbox.ts';
-const outbox = (test: string): Killer => jest('serve/notification-outbox', test);
+const OUTBOX = 'serve/outbox.ts';
+const outbox = (test: string): Killer => jest('serve/outbox', test);
 
 export const NOTIFICATIONS: readonly Mutant[] = [
   {
