@@ -164,6 +164,21 @@ test('a receiver that does not answer is left alone for a minute, and its events
   await other.stop();
 });
 
+test('a receiver that answers while another request to it is silent is not left alone', async () => {
+  let answerLate = (): void => undefined;
+  receiver.answer = (response) => {
+    if (receiver.asked.length === 1) answerLate = () => gives(503)(response, receiver.asked[0] as Asked);
+    else response.destroy();
+  };
+  const answered = handled();
+  while (receiver.asked.length < 1) await new Promise(setImmediate);
+  expect(await handled()).toBe(false);
+  answerLate();
+  expect([await answered, receiver.asked.length]).toEqual([false, 2]);
+  receiver.answer = gives(204);
+  expect([await handled(), receiver.asked.length]).toEqual([true, 3]);
+});
+
 test('another life, an erased execution, and one without an address are nobody’s', async () => {
   expect(await handled(message(3, { ...DETAIL, notify: 'of another deployment' }))).toBe(true);
   record = {};

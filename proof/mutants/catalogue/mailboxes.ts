@@ -121,4 +121,13 @@ export const MAILBOXES: readonly Mutant[] = [
     replace: 'id: scheduler.newId()',
     killer: jest('scheduler/starter', 'reaches the execution of its key'),
   },
+  {
+    id: 'failed-takes-no-message',
+    rule: 'M4 a message is accepted while a retry of the execution is possible',
+    bug: 'A message to a failed execution is refused, although a retry would take it.',
+    file: 'lib/scheduler/messages.ts',
+    find: "isUndecided(status) || (status === 'failed' && restartProblemOf(plan, state) === undefined)",
+    replace: 'isUndecided(status)',
+    killer: jest('engine/messages', 'is taken by a step whose time was over before'),
+  },
 ];

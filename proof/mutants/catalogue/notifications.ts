@@ -132,4 +132,22 @@ export const NOTIFICATIONS: readonly Mutant[] = [
     replace: 'defined({ replaces, priority }) }',
     killer: jest('scheduler/start', 'another address for its notifications'),
   },
+  {
+    id: 'answer-does-not-end-silence',
+    rule: 'A receiver that answers, whatever it says, is there.',
+    bug: 'A receiver that has answered since is left alone because an earlier request to it was not answered.',
+    file: 'lib/notifications/handler.ts',
+    find: '    away.delete(to);\n',
+    replace: '',
+    killer: jest('notifications/handler', 'is not left alone'),
+  },
+  {
+    id: 'refusing-receiver-left-alone',
+    rule: 'A receiver that answers, whatever it says, is there.',
+    bug: 'A receiver that answers with an error is left alone for a minute, as one that is not there.',
+    file: 'lib/notifications/handler.ts',
+    find: "result.outcome === 'unanswered'",
+    replace: "result.outcome !== 'taken'",
+    killer: jest('notifications/handler', 'is not left alone'),
+  },
 ];

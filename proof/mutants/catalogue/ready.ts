@@ -198,4 +198,13 @@ export const READY: readonly Mutant[] = [
     replace: "if (hasSecret && url.protocol === 'ftp:' && !isHere(url))",
     killer: requests('for a secret over http'),
   },
+  {
+    id: 'no-limit-to-connect',
+    rule: 'A connection is made within ten seconds, or nothing was sent.',
+    bug: 'A service that takes connections and says nothing keeps an attempt until its time ends, as if it had been sent.',
+    file: SEND,
+    find: "setTimeout(() => broken('ETIMEDOUT'), CONNECT_WITHIN_MS)",
+    replace: 'setTimeout(() => undefined, CONNECT_WITHIN_MS)',
+    killer: jest('ready/connecting', 'is not made within ten seconds'),
+  },
 ];

@@ -178,4 +178,13 @@ export const WEBHOOKS: readonly Mutant[] = [
     replace: ')',
     killer: receive('stays open for another step’s token'),
   },
+  {
+    id: 'base64-body-as-text',
+    rule: 'K1 The bytes are signed, also where API Gateway writes them in base64.',
+    bug: 'A body that API Gateway passes in base64 is taken for its own text: none such is right.',
+    file: 'lib/webhooks/handler.ts',
+    find: "isBase64Encoded ? 'base64' : 'utf8'",
+    replace: "'utf8'",
+    killer: jest('webhooks/handler', 'as text or in base64'),
+  },
 ];
