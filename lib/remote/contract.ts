@@ -6,7 +6,8 @@
  * Does not own: the transport (`command.ts`, `http.ts`), what follows from an outcome
  * (`agent/author-code.ts`).
  *
- * S6 Only a well-formed answer says "not done". An unreadable answer is an unknown outcome. S17 No error here
+ * S6 Only a well-formed answer says "not done". An unreadable answer is an unknown outcome; so is an output
+ * with a whole number that would be rounded, because an id would be that of other work. S17 No error here
  * quotes an output.
  */
 
@@ -15,6 +16,7 @@ import { accepted, cannotTell, running, type Verdict } from '../core/plan/answer
 import { MAX_DURATION_MS } from '../core/values/duration.ts';
 import { defined } from '../core/values/defined.ts';
 import { PermanentError, TransientError } from '../core/values/errors.ts';
+import { roundedIn } from '../core/values/whole-numbers.ts';
 
 export type CallKind = 'execute' | 'probe' | 'undo';
 
@@ -71,7 +73,7 @@ export class AnswerError extends Error {
   override readonly name = 'AnswerError';
   readonly code: string;
 
-  constructor(code: 'bad-answer' | 'answer-too-large' | 'no-answer', message: string) {
+  constructor(code: 'bad-answer' | 'answer-too-large' | 'no-answer' | 'unsafe-number', message: string) {
     super(message);
     this.code = code;
   }
@@ -110,7 +112,16 @@ export function parseSaid(text: string, call: CallKind): Said {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw bad('is not a JSON object such as {"answer":"done","output":{}}');
   const said = value as Readonly<Record<string, unknown>>;
-  if (Object.hasOwn(said, 'answer')) return checkedAnswer(said, call);
+  if (Object.hasOwn(said, 'answer')) {
+    const answer = checkedAnswer(said, call);
+    const isRead = answer.answer === 'done' && call !== 'undo';
+    if (isRead && roundedIn(text).some(([part]) => part === 'output'))
+      throw new AnswerError(
+        'unsafe-number',
+        "a whole number in the output of the remote's answer is beyond ±9007199254740991 and would be rounded to another one: the service must send it as text",
+      );
+    return answer;
+  }
   if (!Object.hasOwn(said, 'progress')) throw bad("has neither 'answer' nor 'progress'");
   const { progress } = said;
   if (!isProgress(progress)) throw bad("has a 'progress' that is neither a number nor a text");

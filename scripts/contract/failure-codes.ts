@@ -254,8 +254,8 @@ export const FAILURE_CODES: readonly Codes[] = [
       ['answer-too-large', 'The answer has more bytes than allowed.', 'Return a reference.'],
       [
         'unsafe-number',
-        'An HTTP agent reads a whole number beyond ±9007199254740991 in an answer; it would be rounded to another one.',
-        'Let the service send it as text, or read other fields: declare `output`.',
+        'An answer has a whole number beyond ±9007199254740991 in its output, or where an HTTP agent reads it; it would be rounded to another one.',
+        'Let the service send it as text; an HTTP agent may read other fields: declare `output`.',
       ],
       [
         'http-500',

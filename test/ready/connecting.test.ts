@@ -1,36 +1,15 @@
-/** A service that takes a connection and says nothing: the time to connect is bounded, apart from the answer. */
+/** The time to connect is bounded, apart from the time to answer. */
 
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
 import { called, charging, outcomeIn } from './service.ts';
+import { connecting, type Silent, startSilent } from './silent.ts';
 
-const CONNECT_WITHIN_MS = 10_000;
-
-let silent: Server;
-let url: string;
+let silent: Silent;
 beforeAll(async () => {
-  silent = createServer((socket) => socket.on('error', () => undefined).resume());
-  silent.listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  silent = await startSilent();
 });
-afterAll(() => {
-  silent.close();
-});
+afterAll(() => silent.stop());
 
 it('S6 a connection that is not made within ten seconds is none, and nothing was sent', async () => {
-  const real = globalThis.setTimeout;
-  const attempt = new AbortController();
-  globalThis.setTimeout = ((run: () => void, ms?: number) => {
-    if (ms !== CONNECT_WITHIN_MS) return real(run, ms);
-    return real(() => {
-      run();
-      attempt.abort();
-    });
-  }) as typeof real;
-  const report = await called(charging(url), { signal: attempt.signal }).finally(() => {
-    globalThis.setTimeout = real;
-  });
+  const report = await connecting((signal) => called(charging(silent.url), { signal }));
   expect(outcomeIn(report)).toBe('transient ETIMEDOUT');
-  expect(attempt.signal.aborted).toBe(true);
 });

@@ -207,4 +207,13 @@ export const READY: readonly Mutant[] = [
     replace: 'setTimeout(() => undefined, CONNECT_WITHIN_MS)',
     killer: jest('ready/connecting', 'is not made within ten seconds'),
   },
+  {
+    id: 'remote-id-of-other-work',
+    rule: 'A whole number that would be rounded is no output.',
+    bug: 'An id of 64 bits from a remote becomes that of other work, which the undo takes back.',
+    file: 'lib/remote/contract.ts',
+    find: "isRead && roundedIn(text).some(([part]) => part === 'output')",
+    replace: "isRead && roundedIn(text).some(([part]) => part === '')",
+    killer: jest('remote/unread', 'is no output, and says what to send'),
+  },
 ];
