@@ -106,7 +106,7 @@ export async function leaveIfOver(ports: Ports, work: LaneWork, handedOn: Handed
 async function leave(ports: Ports, lanes: Lanes, work: LaneWork, handedOn: HandedOn): Promise<LaneDone> {
   const { lane, own, step, isOver } = work;
   const isOwn = (one: LaneEntry): boolean =>
-    isOver ? one.id === own.id && one.life === own.life : isSameEntry(one, own);
+    isOver ? one.id === own.id && one.life === own.life && one.epoch <= own.epoch : isSameEntry(one, own);
   if (!work.wasIn) await lanes.unqueue(lane, own);
   let isFull = false;
   for (let lap = 0; lap < MAX_LAPS; lap += 1) {
