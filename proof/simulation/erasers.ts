@@ -98,7 +98,9 @@ function eraseOne(host: Host, id: string, repeat: (id: string) => void): void {
 
 /** Retries a failed execution while it is being erased: it is either open again, or gone. */
 function retryMeanwhile(host: Host, id: string): void {
-  const { erasing, events, external } = host;
+  const { erasing, events, external, faults } = host;
+  // After the heal an execution that fails whenever it is retried would never end (seed 56232).
+  if (faults.healed()) return;
   const { status, epoch = 0, parent } = external.table.read(id)?.execution ?? {};
   if (status !== 'failed' || parent !== undefined || erasing?.chance(RETRIED_SHARE) !== true) return;
   events.plan(erasing.between(...RETRIED_MS), () =>

@@ -172,6 +172,8 @@ export class OracleLanes {
   #judgeFree({ id, life, epoch }: LaneEntry): void {
     const state = this.#world.read(id);
     if (state?.execution.life !== life || state.execution.epoch !== epoch) return;
+    // Without a place of its own its on-failure steps act outside the lane (seed 53986).
+    if (state.execution.lane?.admitted !== epoch) return;
     const leftMs = lostActsUntil(this.#world.planOf(id), state) - this.#world.now();
     if (leftMs > CLOCKS_DIFFER_MS)
       this.#world.violate(id, `N1 its place is handed on, and it may act for ${leftMs} ms`);

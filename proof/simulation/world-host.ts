@@ -86,7 +86,8 @@ const mailJudged = (eyes: Eyes, host: () => Host): OracleMail =>
 const erasuresJudged = (eyes: Eyes, host: () => Host): OracleErasures =>
   new OracleErasures({
     ...eyes,
-    objects: () => host().external.values?.keys() ?? [],
+    objects: () => host().external.values?.list('').items ?? [],
+    now: () => host().events.now,
     actsFor: (id) => {
       const state = eyes.table.read(id);
       return state === undefined ? 0 : lostActsUntil(planOf(host(), id), state) - host().events.now;

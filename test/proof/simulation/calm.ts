@@ -70,6 +70,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
     kinds: noKinds(),
     violate: () => undefined,
     objects: () => [],
+    now: () => 0,
     goes: () => undefined,
     actsFor: () => 0,
   }),

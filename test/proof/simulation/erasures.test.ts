@@ -1,5 +1,6 @@
 /** The judge of erasures finds each of these violations. */
 
+import type { StoredValue } from '../../../lib/core/ports.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { Removable } from '../../../lib/core/supervision/audit.ts';
 import { MemoryTable } from '../../../lib/memory/table.ts';
@@ -7,18 +8,26 @@ import { noKinds } from '../../../proof/simulation/kinds.ts';
 import { Ledger } from '../../../proof/simulation/ledger.ts';
 import { OracleErasures } from '../../../proof/simulation/oracle-erasures.ts';
 
-const ended = { id: 'e', life: 'l1', version: 1, writeId: 'w', status: 'succeeded' } as unknown as Execution;
+const ended = {
+  id: 'e',
+  life: 'l1',
+  version: 1,
+  writeId: 'w',
+  status: 'succeeded',
+} as unknown as Execution;
+const NOW = 2_000_000;
 const step = { name: 'a', life: 'l1', version: 1, writeId: 's', changedAt: 1 } as unknown as Step;
 
 function world(execution: Execution = ended, actsForMs = 0) {
   const table = new MemoryTable();
   const problems: string[] = [];
-  const objects: string[] = [];
+  const objects: StoredValue[] = [];
   const oracle = new OracleErasures({
     table,
     kinds: noKinds(),
     violate: (_, problem) => problems.push(problem),
     objects: () => objects,
+    now: () => NOW,
     goes: () => undefined,
     actsFor: () => actsForMs,
   });
@@ -55,7 +64,10 @@ it('one whose lost attempt may still act', () => {
 
 it('an object that is left, of it and of one below it, and no other', () => {
   const { problems, objects, eraseAll } = world();
-  objects.push('0/e/l1/input/a', '0/e.child.0/l1/input/b', '0/e/l2/input/c', '0/e2/l1/input/d');
+  const keys = ['0/e/l1/input/a', '0/e.child.0/l1/input/b', '0/e/l2/input/c', '0/e2/l1/input/d'];
+  objects.push(...keys.map((key) => ({ key, storedAt: NOW - 1, bytes: 1 })));
+  // A process with an older state stores it afterwards; the audit removes it.
+  objects.push({ key: '0/e/l1/step.a/e', storedAt: NOW, bytes: 1 });
   eraseAll();
   expect(problems).toEqual([expect.stringMatching(/^E2 .*0\/e\/l1\/input\/a,0\/e\.child\.0\/l1\/input\/b$/)]);
 });
