@@ -160,11 +160,13 @@ export class OracleBulks {
     const attempt = writer && this.#attempts.get(writer);
     const bulk = attempt && this.#bulks.get(attempt.bulk);
     if (attempt === undefined || bulk === undefined) return;
-    const { commands, id } = before.execution;
+    const { commands, id, parent } = before.execution;
     const isCommanded = (write.execution?.commands ?? commands).join() !== commands.join();
     for (const deed of deedsIn(before, write)) {
-      // A child changes together with its parent, if that has obeyed.
-      const isWithParent = !isCommanded && deed.incident === undefined && isBelowAny(id, attempt.told);
+      // A child changes together with its parent, if that has obeyed; and is retried with one that others have
+      // retried, by whoever evaluates that (seed 52191).
+      const isOfParent = isBelowAny(id, attempt.told) || (deed.what === 'retried' && parent !== undefined);
+      const isWithParent = !isCommanded && deed.incident === undefined && isOfParent;
       if (OBEYED[bulk.command.action].includes(deed.what) && !isWithParent)
         this.#judgeDeed(bulk, attempt, id, deed, kinds);
     }

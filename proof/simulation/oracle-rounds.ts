@@ -126,7 +126,8 @@ export function judgeRounds(
       problems.push(`S9 a round of '${step.name}' is charged with tries of the one before`);
     if (known?.children?.ended[0]?.status !== 'succeeded')
       problems.push(`S10 a round of '${step.name}' is begun, and no success of the one before is recorded`);
-    if (known?.children?.stop !== undefined)
+    // A retry of the execution begins it again (seed 51672).
+    if (known?.children?.stop !== undefined && known.epoch === before.execution.epoch)
       problems.push(`L1 a round of '${step.name}' is begun although its time is over`);
     if ((from?.left === true || known?.children?.ended[0]?.left === true) && to?.left !== true)
       problems.push(`S20 a round of '${step.name}' has left something, which the next forgets`);

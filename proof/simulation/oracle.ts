@@ -117,7 +117,8 @@ function judgeDeferred(problems: string[], before: Step | undefined, after: Step
   if (charges(found) !== charges(after) || after.attempt !== (before?.attempt ?? 0)) {
     problems.push(`S9 '${after.name}' is deferred and charged: ${charges(found)} → ${charges(after)}`);
   }
-  if ((after.retryAt ?? 0) <= now - CLOCKS_DIFFER_MS)
+  // A process may have been frozen between its decision and its write (seed 55773).
+  if ((after.retryAt ?? 0) <= Math.min(now, after.deferred?.at ?? now) - CLOCKS_DIFFER_MS)
     problems.push(`S12 '${after.name}' is deferred until it was`);
   const isOfBreaker = after.deferred?.why === 'breaker' || after.deferred?.why === 'paused';
   if (isOfBreaker && (after.retryAt ?? 0) > now + LONGEST_DEFERRAL_MS)

@@ -27,15 +27,7 @@ import { isAdmitted, planSince } from '../records/in-lane.ts';
 import type { LaneDone, LaneWork, OwnLane, Queued } from '../records/lane.ts';
 import { resumedAt } from '../records/pauses.ts';
 import { hasUnannounced, isAsking, type Snapshot } from '../records/snapshot.ts';
-import {
-  type Execution,
-  isForward,
-  isLeased,
-  isTerminal,
-  isUndecided,
-  pauseOf,
-  type Step,
-} from '../records/state.ts';
+import { type Execution, isForward, isTerminal, isUndecided, pauseOf, type Step } from '../records/state.ts';
 import { effectOf } from '../step/effect.ts';
 import { openWork } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
@@ -112,6 +104,12 @@ function admitted(
   return writing(execution.id, { step, execution: placed }, evaluateNext('all'), note);
 }
 
+/**
+ * Nothing follows from steps in these statuses before their execution has its place. While a retried one waits
+ * for another, the end of an earlier round is read (seed 22505), and people are asked (seed 50886).
+ */
+const AT_REST: ReadonlySet<Step['status']> = new Set(['ready', 'done', 'skipped']);
+
 function queued(
   plan: Plan,
   planStep: LaneStep,
@@ -140,10 +138,7 @@ function queued(
     openWork(plan, state).length === 0 &&
     !isAsking(state) &&
     !hasUnannounced(state) &&
-    // A retried execution reads the end of an earlier round before it has its place (seed 22505).
-    !Object.values(state.steps).some(
-      (one) => isLeased(one) || one.status === 'unknown' || one.children !== undefined,
-    );
+    Object.values(state.steps).every(({ name, status }) => name === step.name || AT_REST.has(status));
   // With open work the wake time is only brought forward, to the check.
   const next = isQuiet ? { wakeAt } : defined({ wakeAt: checkAt });
   const written = executionAfter(execution, 'adopt', event, { lane: own, ...next });

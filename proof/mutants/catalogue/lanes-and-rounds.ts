@@ -201,8 +201,8 @@ export const ROUNDS: readonly Mutant[] = [
     rule: 'S12 while an execution waits for its place again, the answer of its last round is read',
     bug: 'An execution that waits for its place again is evaluated late, though the answer of a round is not read.',
     file: 'lib/core/waiting/lane.ts',
-    find: "(one) => isLeased(one) || one.status === 'unknown' || one.children !== undefined,",
-    replace: "(one) => isLeased(one) || one.status === 'unknown',",
+    find: "new Set(['ready', 'done', 'skipped'])",
+    replace: "new Set(['ready', 'done', 'skipped', 'running'])",
     killer: jest('core/waiting/lane', 'is evaluated soon where an earlier epoch left a round'),
   },
   {

@@ -175,4 +175,13 @@ export const TURNS: readonly Mutant[] = [
     replace: '',
     killer: jest('engine/lanes', 'none that it got after one'),
   },
+  {
+    id: 'unasked-in-the-queue',
+    rule: 'S12 while an execution waits for its place again, people are asked about its earlier work',
+    bug: 'An execution that waits for its place again is evaluated late, though a person is to be asked.',
+    file: 'lib/core/waiting/lane.ts',
+    find: "new Set(['ready', 'done', 'skipped'])",
+    replace: "new Set(['ready', 'done', 'skipped', 'waiting'])",
+    killer: jest('core/waiting/lane', 'leaves its wake time where a person is to be asked'),
+  },
 ];

@@ -54,6 +54,21 @@ it.each([
   expect(write?.execution).toMatchObject({ lane: { checkAt: NOW + 5_000 }, wakeAt: NOW + 5_000 });
 });
 
+it('leaves its wake time where a person is to be asked, though no check is near (S12, seed 50886)', () => {
+  const failure = { code: 'bad-output', message: 'y' };
+  const record = recordOf('it', 'waiting', { epoch: 2, mayHaveActed: true, restarted: true, failure });
+  const at = { startedAt: NOW, epoch: 2, deadlineAt: NOW + 7_200_000, wakeAt: NOW + 29_000 };
+  const { write } = decide(plan, stateOf([record], { ...at, lane: { key: 'k' } }), {
+    type: 'lane-seen',
+    step: LANE_STEP,
+    epoch: 2,
+    placed: false,
+    first: false,
+    ...inputs,
+  });
+  expect(write).toMatchObject({ step: { status: 'waiting' }, execution: { wakeAt: NOW + 29_000 } });
+});
+
 it('is evaluated soon where an earlier epoch left a round whose answer is not read yet (S12)', () => {
   const rounds = { until: false, next: {}, atMost: 5 };
   const children = childrenOf(
