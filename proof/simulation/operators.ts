@@ -108,8 +108,9 @@ export function give(host: Host, executionId: string, commandId: string, ask: As
 /** Gives a command once, and again later after a refusal or a lost answer. */
 export function giveOnce(host: Host, executionId: string, commandId: string, ask: Ask): void {
   const { bulks, events, faults, kinds } = host;
-  const given = { executionId, commandId };
   const once = (): void => {
+    const { life = '' } = host.external.table.read(executionId)?.execution ?? {};
+    const given = { executionId, life, commandId };
     const asked = { commandId, ...callerIn(host) };
     const process = processOutside(host);
     const isRepeated = bulks?.commands.begins(process, given) === true;

@@ -163,8 +163,8 @@ export class OracleBulks {
     const { commands, id, parent } = before.execution;
     const isCommanded = (write.execution?.commands ?? commands).join() !== commands.join();
     for (const deed of deedsIn(before, write)) {
-      // A child changes together with its parent, if that has obeyed; and is retried with one that others have
-      // retried, by whoever evaluates that (seed 52191).
+      // A child changes together with its parent, if that has obeyed; and is retried with one that others
+      // have retried, by whoever evaluates that (seed 52191).
       const isOfParent = isBelowAny(id, attempt.told) || (deed.what === 'retried' && parent !== undefined);
       const isWithParent = !isCommanded && deed.incident === undefined && isOfParent;
       if (OBEYED[bulk.command.action].includes(deed.what) && !isWithParent)

@@ -13,6 +13,8 @@ import type { Process } from './process.ts';
 
 export interface Given {
   readonly executionId: string;
+  /** The execution's life when the command is given: an erased id may get another (seed 52275). */
+  readonly life: string;
   readonly commandId: string;
 }
 
@@ -27,7 +29,7 @@ export interface Answered {
   readonly incident: number;
 }
 
-const keyOf = ({ executionId, commandId }: Given): string => `${executionId} ${commandId}`;
+const keyOf = ({ executionId, life, commandId }: Given): string => `${executionId} ${life} ${commandId}`;
 
 export class OracleCommands {
   readonly #answered = new Set<string>();
@@ -36,9 +38,9 @@ export class OracleCommands {
   readonly #answers = new WeakMap<Process, Answered>();
 
   /** Notes a call. @returns whether the command was answered before, so that it must have no effect */
-  begins(process: Process, { executionId, commandId }: Given): boolean {
-    const isRepeated = this.#answered.has(keyOf({ executionId, commandId }));
-    this.#calls.set(process, { executionId, commandId, isRepeated });
+  begins(process: Process, given: Given): boolean {
+    const isRepeated = this.#answered.has(keyOf(given));
+    this.#calls.set(process, { ...given, isRepeated });
     return isRepeated;
   }
 
@@ -50,11 +52,6 @@ export class OracleCommands {
   /** Reports a violation: a different command with a used id was answered as done. */
   answeredAsRepeat(given: Given): void {
     this.#taken.push(given);
-  }
-
-  /** Forgets the commands of an erased execution, because its key may start another one. */
-  forget(executionId: string): void {
-    for (const key of this.#answered) if (key.startsWith(`${executionId} `)) this.#answered.delete(key);
   }
 
   /** Notes that a process answers only this question. */
@@ -75,7 +72,8 @@ export class OracleCommands {
           `S22 incident ${incident} is resolved by the answer to ${answer?.incident} of ${answer?.executionId}`,
         );
     const call = writer && this.#calls.get(writer);
-    if (call?.isRepeated !== true || call.executionId !== before.execution.id) return;
+    const { id, life } = before.execution;
+    if (call?.isRepeated !== true || call.executionId !== id || call.life !== life) return;
     for (const { what } of deedsIn(before, write))
       problems.push(`S22 it is ${what} by command '${call.commandId}', which was answered before`);
   }

@@ -111,9 +111,9 @@ export class OracleErasures {
   }
 
   /**
-   * True if the erasure should have found the object. A young one of another life may be that of a start under
-   * way (seed 51696), and a process with an older state may store one afterwards (seed 54254): the audit
-   * removes both.
+   * True if the erasure should have found the object. A young one of another life may be that of a start
+   * under way (seed 51696), and a process with an older state may store one afterwards (seed 54254): the
+   * audit removes both.
    */
   #isKept({ key, storedAt }: StoredValue, id: string, of: string): boolean {
     const [, executionId = '', life = ''] = key.split('/');

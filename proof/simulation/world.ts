@@ -336,7 +336,7 @@ export class World {
   #goes(id: string): void {
     this.#addEnd(id);
     this.#announced.delete(id);
-    for (const of of [this.#host.bulks?.commands, this.#host.bulks?.oracle]) of?.forget(id);
+    this.#host.bulks?.oracle.forget(id);
   }
 
   #verdict(): WorldResult {

@@ -14,7 +14,7 @@ import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { summedSince } from '../records/pauses.ts';
 import { type Execution, pauseOf } from '../records/state.ts';
-import { turnAt } from './turn.ts';
+import { isTurn, turnAt } from './turn.ts';
 
 /**
  * How long the execution has been paused since an instant, which time limits do not count, and the number of
@@ -46,9 +46,12 @@ export const timeEndsAt = (
   lengthMs: number,
 ): number => sinceAt + lengthMs + pausesSince(execution, sinceAt).ms;
 
-/** When the time of a step whose turn has come is over; a retry by a person gives it its time once more. */
+/**
+ * When the time of a step is over; a retry by a person gives it its time once more. It begins with the step's
+ * turn: of a retried execution that waits for its place, earlier work is probed before that (seed 50753).
+ */
 export function timeOverAt(step: PlanStep, snapshot: Snapshot): number {
-  if (step.withinMs === undefined) return Number.POSITIVE_INFINITY;
+  if (step.withinMs === undefined || !isTurn(step, snapshot)) return Number.POSITIVE_INFINITY;
   const sinceAt = Math.max(turnAt(step, snapshot), snapshot.steps[step.name]?.againAt ?? 0);
   return timeEndsAt(snapshot.execution, sinceAt, step.withinMs);
 }

@@ -105,8 +105,8 @@ function admitted(
 }
 
 /**
- * Nothing follows from steps in these statuses before their execution has its place. While a retried one waits
- * for another, the end of an earlier round is read (seed 22505), and people are asked (seed 50886).
+ * Nothing follows from steps in these statuses before their execution has its place. While a retried one
+ * waits for another, the end of an earlier round is read (seed 22505), and people are asked (seed 50886).
  */
 const AT_REST: ReadonlySet<Step['status']> = new Set(['ready', 'done', 'skipped']);
 

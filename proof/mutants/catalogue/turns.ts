@@ -184,4 +184,13 @@ export const TURNS: readonly Mutant[] = [
     replace: "new Set(['ready', 'done', 'skipped', 'waiting'])",
     killer: jest('core/waiting/lane', 'leaves its wake time where a person is to be asked'),
   },
+  {
+    id: 'time-of-a-step-before-its-turn',
+    rule: 'L1 the time of a step begins with its turn',
+    bug: 'A retried step that waits for its place uses up its time, and its earlier work is asked about without a pause.',
+    file: 'lib/core/step/within.ts',
+    find: '|| !isTurn(step, snapshot)',
+    replace: '',
+    killer: jest('core/waiting/lane', 'uses up no time of a step'),
+  },
 ];

@@ -3,13 +3,13 @@
  * keeps the place (N1).
  */
 
-import type { LaneStep, Plan } from '../../../lib/core/plan/plan.ts';
+import type { AgentStep, LaneStep, Plan } from '../../../lib/core/plan/plan.ts';
 import { decide } from '../../../lib/core/decide.ts';
 import { inLane, LANE_STEP } from '../../../lib/core/plan/lane.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { laneFreeAt, queuedOf } from '../../../lib/core/waiting/lane.ts';
 import { child, childrenOf } from '../family.ts';
-import { inputs, planOf, recordOf, see, stateOf } from '../one-step.ts';
+import { heldAs, inputs, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
@@ -67,6 +67,39 @@ it('leaves its wake time where a person is to be asked, though no check is near 
     ...inputs,
   });
   expect(write).toMatchObject({ step: { status: 'waiting' }, execution: { wakeAt: NOW + 29_000 } });
+});
+
+it('uses up no time of a step, whose earlier work is asked about when its service wishes (seed 50753)', () => {
+  const taking: AgentStep = { ...planStep, effect: 'idempotent', acceptsMs: 600_000, withinMs: 40_000 };
+  const accepted = {
+    at: NOW - 60_000,
+    untilAt: NOW + 600_000,
+    askFrom: NOW,
+    everyMs: 5_000,
+    seq: 2,
+    asked: 1,
+  };
+  const probing = heldAs('probe', { epoch: 2, mayHaveActed: true, restarted: true, accepted });
+  const placed = (status: Step['status']) =>
+    decide(
+      planOf(...inLane(lane, [taking])),
+      stateOf([probing, recordOf(LANE_STEP, status, { epoch: 2, changedAt: NOW - 35_000 })], {
+        startedAt: NOW - 900_000,
+        epoch: 2,
+        retries: [{ at: NOW - 35_000, reason: '' }],
+        deadlineAt: NOW + 7_200_000,
+        lane: { key: 'k' },
+      }),
+      {
+        type: 'report',
+        step: 'it',
+        token: 't',
+        onTime: true,
+        report: { kind: 'found', verdict: 'running', askAfterMs: 30_000, codeReturned: true },
+        ...inputs,
+      },
+    ).write?.step?.retryAt;
+  expect([placed('waiting'), placed('done')]).toEqual([NOW + 30_000, NOW + 5_000]);
 });
 
 it('is evaluated soon where an earlier epoch left a round whose answer is not read yet (S12)', () => {
